@@ -1,0 +1,1 @@
+"""eigenfeat: discriminative features from generalized eigenvectors."""

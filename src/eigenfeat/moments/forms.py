@@ -1,0 +1,247 @@
+"""Symmetric positive semi-definite matrices, held densely or as a product of data rows.
+
+A quotient only ever asks a matrix for products, its diagonal and a ridge, so both shapes of a moment matrix
+answer the same questions: ``DenseForm`` (d × d numbers) when there are more rows than columns, ``FactoredForm``
+(``F Fᵀ + shift·I`` with ``F`` made of data rows) when there are fewer.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+from eigenfeat.moments.rows import RowStore
+
+
+class SymmetricForm(ABC):
+    """A symmetric matrix that may never be formed."""
+
+    shift: float | np.ndarray
+    """Ridge already included: a number (times the identity) or the diagonal of a diagonal matrix."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]: ...
+
+    @property
+    @abstractmethod
+    def dtype(self) -> np.dtype: ...
+
+    @abstractmethod
+    def __matmul__(self, vectors: np.ndarray) -> np.ndarray:
+        """The product with a (d, r) block of vectors."""
+
+    @abstractmethod
+    def diagonal(self) -> np.ndarray: ...
+
+    @abstractmethod
+    def toarray(self) -> np.ndarray:
+        """The d × d matrix itself, shift included, as a new array."""
+
+    @abstractmethod
+    def scaled(self, weight: float) -> SymmetricForm:
+        """The matrix times a non-negative number (its shift too)."""
+
+    @abstractmethod
+    def __add__(self, other: SymmetricForm) -> SymmetricForm: ...
+
+    def shifted(self, shift: float | np.ndarray) -> SymmetricForm:
+        """The same matrix with ``shift`` added to its diagonal; nothing is copied."""
+        return replace(self, shift=self.shift + shift)  # type: ignore[type-var]
+
+    def trace(self) -> float:
+        return float(np.sum(self.diagonal(), dtype=np.float64))
+
+    def mean_diagonal(self) -> float:
+        return self.trace() / self.shape[0]
+
+    def quadratic(self, vectors: np.ndarray) -> np.ndarray:
+        """``vᵀMv`` for every column v."""
+        return np.einsum("ij,ij->j", vectors, self @ vectors)
+
+    def _shift_times(self, vectors: np.ndarray) -> np.ndarray | float:
+        if np.ndim(self.shift):
+            return np.asarray(self.shift, dtype=vectors.dtype)[:, None] * vectors
+        return vectors.dtype.type(self.shift) * vectors if self.shift else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class DenseForm(SymmetricForm):
+    """``matrix + diag(shift)``; the matrix is shared, never written to."""
+
+    matrix: np.ndarray
+    shift: float | np.ndarray = 0.0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.matrix.shape  # type: ignore[return-value]
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.matrix.dtype
+
+    def __matmul__(self, vectors: np.ndarray) -> np.ndarray:
+        return self.matrix @ vectors + self._shift_times(vectors)
+
+    def diagonal(self) -> np.ndarray:
+        return np.diagonal(self.matrix) + self.shift
+
+    def toarray(self) -> np.ndarray:
+        full = np.array(self.matrix)
+        full[np.diag_indices_from(full)] += self.shift
+        return full
+
+    def scaled(self, weight: float) -> DenseForm:
+        return DenseForm(self.matrix * self.dtype.type(weight), self.shift * weight)
+
+    def __add__(self, other: SymmetricForm) -> DenseForm:
+        summand = other.matrix if isinstance(other, DenseForm) else other.shifted(-other.shift).toarray()
+        return DenseForm(self.matrix + summand, self.shift + other.shift)
+
+
+@dataclass(frozen=True, eq=False)
+class RowTerm:
+    """Columns ``X[index]ᵀ L`` of a factor, with L one of
+
+    - ``diag(scale)``: a weighted second moment;
+    - ``diag(scale) (I - uuᵀ)``, u = scale / ‖scale‖ (``centred``): the same rows about their weighted mean;
+    - a dense ``coefficients`` matrix: a few combinations of rows, such as class means.
+    """
+
+    index: np.ndarray
+    scale: np.ndarray | None = None
+    centred: bool = False
+    coefficients: np.ndarray | None = None
+
+    @property
+    def rank(self) -> int:
+        return len(self.index) if self.coefficients is None else self.coefficients.shape[1]
+
+    def combine(self, block: np.ndarray) -> np.ndarray:
+        """``L @ block``: from factor coordinates to row coefficients."""
+        if self.coefficients is not None:
+            return self.coefficients @ block
+        assert self.scale is not None
+        if self.centred:
+            block = block - np.outer(self.scale, self.scale @ block) / (self.scale @ self.scale)
+        return self.scale[:, None] * block
+
+    def gather(self, block: np.ndarray) -> np.ndarray:
+        """``Lᵀ @ block``: from values at the rows to factor coordinates."""
+        if self.coefficients is not None:
+            return self.coefficients.T @ block
+        assert self.scale is not None
+        block = self.scale[:, None] * block
+        if self.centred:
+            block = block - np.outer(self.scale, self.scale @ block) / (self.scale @ self.scale)
+        return block
+
+    def scaled(self, root: float) -> RowTerm:
+        if self.coefficients is not None:
+            return replace(self, coefficients=self.coefficients * root)
+        assert self.scale is not None
+        return replace(self, scale=self.scale * root)
+
+
+@dataclass(frozen=True, eq=False)
+class FactoredForm(SymmetricForm):
+    """``F Fᵀ + shift·I`` with ``F = [X[index₁]ᵀL₁, X[index₂]ᵀL₂, ...]`` and X the rows of a shared store."""
+
+    store: RowStore
+    terms: tuple[RowTerm, ...]
+    shift: float | np.ndarray = 0.0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return (self.store.n_columns, self.store.n_columns)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.store.dtype
+
+    @property
+    def rank(self) -> int:
+        """Columns of F: an upper bound on the rank without the shift."""
+        return sum(term.rank for term in self.terms)
+
+    def factor_times(self, block: np.ndarray) -> np.ndarray:
+        """``F @ block``, a (d, r) array."""
+        return self.store.transpose_times(*self.row_coefficients(block))
+
+    def row_coefficients(self, block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rows and coefficients c with ``F @ block = X[rows]ᵀ c``."""
+        edges = np.cumsum([0] + [term.rank for term in self.terms])
+        parts = [t.combine(block[a:b]) for t, a, b in zip(self.terms, edges, edges[1:])]
+        return np.concatenate([t.index for t in self.terms]), np.concatenate(parts)
+
+    def factor_transpose_times(self, vectors: np.ndarray) -> np.ndarray:
+        """``Fᵀ @ vectors``."""
+        return np.concatenate([t.gather(self.store.times(t.index, vectors)) for t in self.terms])
+
+    def inner(self, other: FactoredForm) -> np.ndarray:
+        """``Fᵀ F_other`` from the Gram matrix of the rows: no d-sized array is touched."""
+        return np.block(
+            [
+                [b.gather(a.gather(self.store.gram(a.index, b.index)).T).T for b in other.terms]
+                for a in self.terms
+            ]
+        )
+
+    def __matmul__(self, vectors: np.ndarray) -> np.ndarray:
+        return self.factor_times(self.factor_transpose_times(vectors)) + self._shift_times(vectors)
+
+    def factor(self) -> np.ndarray:
+        """F as a dense (d, rank) array."""
+        return self.factor_times(np.eye(self.rank, dtype=self.dtype))
+
+    def diagonal(self) -> np.ndarray:
+        diagonal = np.zeros(self.shape[0])
+        for term in self.terms:
+            if term.coefficients is not None:
+                F = self.store.transpose_times(term.index, term.coefficients)
+                diagonal += np.einsum("ij,ij->i", F, F)
+                continue
+            assert term.scale is not None
+            weights = term.scale.astype(np.float64) ** 2
+            diagonal += self.store.weighted_squares(term.index, weights)
+            if term.centred:
+                diagonal -= self.store.transpose_times(term.index, weights) ** 2 / weights.sum()
+        return diagonal + self.shift
+
+    def toarray(self) -> np.ndarray:
+        F = self.factor()
+        full = F @ F.T
+        full[np.diag_indices_from(full)] += self.shift
+        return full
+
+    def scaled(self, weight: float) -> FactoredForm:
+        root = float(np.sqrt(weight))
+        return FactoredForm(self.store, tuple(t.scaled(root) for t in self.terms), self.shift * weight)
+
+    def __add__(self, other: SymmetricForm) -> SymmetricForm:
+        if isinstance(other, FactoredForm) and other.store is self.store:
+            return FactoredForm(self.store, self.terms + other.terms, self.shift + other.shift)
+        return DenseForm(self.toarray()) + other
+
+
+def as_form(matrix: SymmetricForm | np.ndarray | sparse.spmatrix) -> SymmetricForm:
+    """A form of whatever a user calls a matrix."""
+    if isinstance(matrix, SymmetricForm):
+        return matrix
+    if sparse.issparse(matrix):
+        matrix = matrix.toarray()
+    return DenseForm(np.asarray(matrix))
+
+
+def weighted_sum(forms: Sequence[SymmetricForm], weights: Sequence[float] | None = None) -> SymmetricForm:
+    """``Σ weight · form``: several signals or noises as one (KFD thesis eq. 3.24)."""
+    if weights is not None:
+        forms = [form.scaled(w) for form, w in zip(forms, weights)]
+    total = forms[0]
+    for form in forms[1:]:
+        total = total + form
+    return total

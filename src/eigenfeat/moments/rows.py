@@ -1,0 +1,81 @@
+"""Data rows kept as they are, and the inner products between them: the raw material of factored moments."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+
+class RowStore:
+    """Rows of X, dense or CSR, with Gram matrices computed once and never larger than asked for.
+
+    Parameters
+    ----------
+    rows : (n, d) array or CSR matrix, floating
+        Kept by reference.
+    """
+
+    # A full Gram matrix above this many bytes is not cached: blocks are computed as they are asked for.
+    cache_bytes = 1_200_000_000
+    # A column with more than this share of nonzeros costs less in a dense product than in a sparse one.
+    dense_column_share = 0.02
+
+    def __init__(self, rows: np.ndarray | sparse.csr_matrix | sparse.csr_array) -> None:
+        self.rows = rows
+        self._gram: np.ndarray | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return self.rows.shape[0]
+
+    @property
+    def n_columns(self) -> int:
+        return self.rows.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.rows.dtype
+
+    def times(self, index: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+        """``X[index] @ vectors``."""
+        return self.rows[index] @ vectors
+
+    def transpose_times(self, index: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+        """``X[index]ᵀ @ coefficients``."""
+        return self.rows[index].T @ coefficients
+
+    def weighted_squares(self, index: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """``Σ weights · x²`` for every column."""
+        chosen = self.rows[index]
+        if sparse.issparse(chosen):
+            return np.asarray(chosen.multiply(chosen).T @ weights).ravel()
+        return np.einsum("ij,ij,i->j", chosen, chosen, weights)
+
+    def gram(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """``X[left] @ X[right]ᵀ`` as a dense array."""
+        if self._gram is None and self.n_rows**2 * self.dtype.itemsize <= self.cache_bytes:
+            self._gram = self._full_gram()
+        if self._gram is not None:
+            return self._gram[np.ix_(left, right)]
+        product = self.rows[left] @ self.rows[right].T
+        return product.toarray() if sparse.issparse(product) else product
+
+    def __getstate__(self) -> dict:
+        return {"rows": self.rows, "_gram": None}
+
+    def _full_gram(self) -> np.ndarray:
+        if not sparse.issparse(self.rows):
+            return self.rows @ self.rows.T
+        # A sparse product costs Σ (nonzeros of a column)²: a few frequent columns are nearly all of it, and
+        # those are cheap as a dense product. Split there.
+        X = self.rows.tocsc()
+        counts = np.diff(X.indptr)
+        frequent = counts > self.dense_column_share * self.n_rows
+        common = X[:, frequent].toarray()
+        gram = common @ common.T
+        rare = X[:, ~frequent].tocsr()
+        step = max(1, 20_000_000 // max(1, self.n_rows))
+        for start in range(0, self.n_rows, step):
+            block = (rare[start : start + step] @ rare.T).tocoo()
+            gram[start + block.row, block.col] += block.data
+        return gram

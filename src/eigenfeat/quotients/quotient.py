@@ -1,0 +1,42 @@
+"""The problem as a value: a signal matrix over a noise matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from eigenfeat.moments.forms import SymmetricForm
+
+
+@dataclass(frozen=True, eq=False)
+class Quotient:
+    """Maximise ``vᵀSv / vᵀNv``.
+
+    Parameters
+    ----------
+    signal, noise : SymmetricForm
+        S and N; any ridge is already in ``noise.shift``. Quotients that hold the *same* noise object share one
+        factorisation of it.
+    signal_factor : (d, r) array, optional
+        H with ``S = H Hᵀ`` when the signal has low rank: the problem is then r × r.
+    references : (q, d) array, optional
+        Points that orient the directions: the sign of v makes the projection of the first reference that stands
+        out positive. They move with the data under a change of basis, so embeddings, not only subspaces, are
+        invariant.
+    offset : (d,) array, optional
+        A direction is applied as ``vᵀ(x - offset)``; nothing is subtracted when there is none.
+    label : str
+        What a reader calls this problem, "3 vs 8".
+    """
+
+    signal: SymmetricForm
+    noise: SymmetricForm
+    signal_factor: np.ndarray | None = None
+    references: np.ndarray | None = None
+    offset: np.ndarray | None = None
+    label: str = ""
+
+    @property
+    def n_features(self) -> int:
+        return self.noise.shape[0]
