@@ -1,8 +1,8 @@
 """Symmetric positive semi-definite matrices, held densely or as a product of data rows.
 
 A quotient only ever asks a matrix for products, its diagonal and a ridge, so both shapes of a moment matrix
-answer the same questions: ``DenseForm`` (d × d numbers) when there are more rows than columns, ``FactoredForm``
-(``F Fᵀ + shift·I`` with ``F`` made of data rows) when there are fewer.
+answer the same questions: ``DenseForm`` (d × d numbers) when there are more rows than columns,
+``FactoredForm`` (``F Fᵀ + shift·I`` with ``F`` made of data rows) when there are fewer.
 """
 
 from __future__ import annotations

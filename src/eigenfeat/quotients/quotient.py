@@ -16,14 +16,14 @@ class Quotient:
     Parameters
     ----------
     signal, noise : SymmetricForm
-        S and N; any ridge is already in ``noise.shift``. Quotients that hold the *same* noise object share one
-        factorisation of it.
+        S and N; any ridge is already in ``noise.shift``. Quotients that hold the *same* noise object share
+        one factorisation of it.
     signal_factor : (d, r) array, optional
         H with ``S = H Hᵀ`` when the signal has low rank: the problem is then r × r.
     references : (q, d) array, optional
-        Points that orient the directions: the sign of v makes the projection of the first reference that stands
-        out positive. They move with the data under a change of basis, so embeddings, not only subspaces, are
-        invariant.
+        Points that orient the directions: the sign of v makes the projection of the first reference that
+        stands out positive. They move with the data under a change of basis, so embeddings, not only
+        subspaces, are invariant.
     offset : (d,) array, optional
         A direction is applied as ``vᵀ(x - offset)``; nothing is subtracted when there is none.
     label : str
