@@ -125,6 +125,25 @@ class QuotientTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def _n_wanted(self, quotient: Quotient) -> int | None:
         return self.n_components
 
+    # ------------------------------------------------------------------ what was found
+
+    @property
+    def components_(self) -> np.ndarray:
+        """(n_components, d): one direction a row."""
+        check_is_fitted(self, "eigenvalues_")
+        return self._directions.toarray().T
+
+    @property
+    def patterns_(self) -> np.ndarray:
+        """(n_components, d): what each component looks like in the input, ``Cov(x) V (Vᵀ Cov(x) V)⁻¹``.
+
+        A direction says what to weigh, a pattern what the weighed thing looks like (Haufe et al. 2014).
+        """
+        check_is_fitted(self, "eigenvalues_")
+        V = self._directions.toarray()
+        spread = self.moments_.covariance() @ V
+        return np.linalg.lstsq(V.T @ spread, spread.T, rcond=None)[0]
+
     @property
     def _n_features_out(self) -> int:
         return len(self.eigenvalues_)

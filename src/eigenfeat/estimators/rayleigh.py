@@ -135,7 +135,7 @@ class RayleighFeatures(StreamingQuotientTransformer):
         return Quotient(
             signal,
             self._regularisation().with_ridge(noise),
-            signal_factor=moments.between_factor() if self.signal == "between" else None,
+            signal_factor=moments.between_factor() if _is_name(self.signal, "between") else None,
             references=np.vstack([moments.means - mean, mean]),
             offset=mean if self.centre else None,
         )
@@ -160,6 +160,10 @@ class RayleighFeatures(StreamingQuotientTransformer):
             if not np.allclose(matrix, matrix.T, atol=1e-8 * np.abs(matrix).max(initial=0)):
                 raise ValueError(f"{part} must be symmetric; pass (M + M.T) / 2 if it is so up to rounding.")
         return form
+
+
+def _is_name(given, name: str) -> bool:
+    return isinstance(given, str) and given == name
 
 
 def _is_matrix(given: list) -> bool:

@@ -209,13 +209,8 @@ class DenseMoments(Moments):
             weighted = rows.multiply(w[:, None]).tocsr().astype(np.float64)
             # Sparse rows are not shifted; a class that has a shift from dense rows keeps it.
             self._seen[c] = True
-            sums = _Sums(
-                int(np.count_nonzero(w)),
-                w.sum(),
-                w @ w,
-                np.asarray(weighted.sum(axis=0)).ravel(),
-                np.empty(0),
-            )
+            first = np.asarray(weighted.sum(axis=0)).ravel()
+            sums = _Sums(int(np.count_nonzero(w)), float(w.sum()), float(np.dot(w, w)), first)
             second = (weighted.T @ rows).toarray().astype(np.float64, copy=False)
             if self.track_fourth:
                 squares = np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
