@@ -18,13 +18,15 @@ def finish(
     request: Request,
     solver: str,
     noise: NoiseFactor | None = None,
+    products: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Directions:
     """Directions of one quotient from (d, r) eigenvectors in their final order.
 
     Residuals come from products with the matrices as given; where the noise was restricted to its range,
-    from their part in that range, for outside it the equation does not hold.
+    from their part in that range, for outside it the equation does not hold. A solver that has the products
+    SV and NV at hand passes them.
     """
-    signal_products, noise_products = quotient.signal @ vectors, quotient.noise @ vectors
+    signal_products, noise_products = products or (quotient.signal @ vectors, quotient.noise @ vectors)
     scale = np.sqrt(np.einsum("ij,ij->j", vectors, noise_products))
     vectors = vectors / scale
     if noise is not None and noise.restricted:

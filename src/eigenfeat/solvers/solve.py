@@ -14,7 +14,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from eigenfeat.quotients.quotient import Quotient
-from eigenfeat.solvers import dense, dual, low_rank
+from eigenfeat.solvers import dense, dual, krylov, low_rank
 from eigenfeat.solvers.directions import Directions
 from eigenfeat.solvers.request import DEFAULT_TOL, Request
 from eigenfeat.solvers.requirements import missing
@@ -29,7 +29,7 @@ class Solver(Protocol):
     def solve_group(self, quotients: Sequence[Quotient], request: Request) -> list[Directions]: ...
 
 
-SOLVERS: dict[str, Solver] = {module.name: module for module in (dense, low_rank, dual)}
+SOLVERS: dict[str, Solver] = {module.name: module for module in (dense, krylov, low_rank, dual)}
 
 
 def solve(
