@@ -7,7 +7,7 @@ import numpy as np
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.solvers.conventions import orient, relative_residuals
 from eigenfeat.solvers.directions import Directions
-from eigenfeat.solvers.noise import NoiseFactor
+from eigenfeat.solvers.noise import NoiseFactor, WoodburyNoise
 from eigenfeat.solvers.request import Request
 
 
@@ -17,7 +17,7 @@ def finish(
     values: np.ndarray,
     request: Request,
     solver: str,
-    noise: NoiseFactor | None = None,
+    noise: NoiseFactor | WoodburyNoise | None = None,
     products: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Directions:
     """Directions of one quotient from (d, r) eigenvectors in their final order.
@@ -29,7 +29,7 @@ def finish(
     signal_products, noise_products = products or (quotient.signal @ vectors, quotient.noise @ vectors)
     scale = np.sqrt(np.einsum("ij,ij->j", vectors, noise_products))
     vectors = vectors / scale
-    if noise is not None and noise.restricted:
+    if isinstance(noise, NoiseFactor) and noise.restricted:
         signal_products, noise_products = noise.whiten(signal_products), noise.whiten(noise_products)
     mean_quotient = quotient.signal.trace() / quotient.noise.trace()
     residuals = relative_residuals(signal_products / scale, noise_products / scale, values, mean_quotient)

@@ -42,12 +42,12 @@ CORRECTIONS = 4
 def solve_group(quotients: Sequence[Quotient], request: Request) -> list[Directions]:
     """Solve problems that share one noise matrix; those that do not converge go to the dense solver."""
     noise = factor_noise(quotients[0].noise, request.dtype, quotients[0].label)
-    assert request.n_components is not None
-    if request.n_components * GIVE_UP > noise.rank:
+    k = _wanted(request)
+    if k * GIVE_UP > noise.rank:
         return dense.solve_group(quotients, request)
     whitener = _Whitener(noise)
     noise_form = _in_type(quotients[0].noise, request.dtype)
-    step = max(1, SIDE_BY_SIDE // _block_size(request.n_components))
+    step = max(1, SIDE_BY_SIDE // _block_size(k))
     results: list[Directions] = []
     for start in range(0, len(quotients), step):
         chunk = quotients[start : start + step]
@@ -83,9 +83,7 @@ class _Whitener:
         """``rows W``: (..., d) to (..., rank)."""
         if self.inverse is None:
             return rows @ self.basis
-        return self._trmm(1.0, self.inverse, rows.reshape(-1, rows.shape[-1]).T, lower=1).T.reshape(
-            rows.shape
-        )
+        return self._trmm(1.0, self.inverse, rows.reshape(-1, rows.shape[-1]).T, lower=1).T.reshape(rows.shape)
 
     def unwhiten(self, rows: np.ndarray) -> np.ndarray:
         """``rows Wᵀ``: (..., rank) to (..., d)."""
@@ -93,6 +91,11 @@ class _Whitener:
             return rows @ self.basis.T
         flat = rows.reshape(-1, rows.shape[-1]).T
         return self._trmm(1.0, self.inverse, flat, lower=1, trans_a=1).T.reshape(rows.shape)
+
+
+def _wanted(request: Request) -> int:
+    assert request.n_components is not None
+    return request.n_components
 
 
 def _block_size(n_components: int) -> int:
@@ -111,12 +114,13 @@ def _search(signals: Sequence[DenseForm], whitener: _Whitener, request: Request)
     Vectors are rows here, so that all blocks lie side by side in memory: Q is (m, columns, rank), and T its
     projection of the m whitened signals.
     """
-    m, k, b = len(signals), request.n_components, _block_size(request.n_components)
+    m, k = len(signals), _wanted(request)
+    b = _block_size(k)
     dtype, rank = whitener.dtype, whitener.rank
     columns = (GIVE_UP * k // b) * b
     signals = [_in_type(S, dtype) for S in signals]
     rng = np.random.default_rng(request.seed)
-    start = rng.standard_normal((b, rank), dtype=dtype)
+    start = rng.standard_normal((b, rank)).astype(dtype)
     Q = np.empty((m, columns, rank), dtype=dtype)
     T = np.zeros((m, columns, columns))
     Q[:, :b] = _orthonormal_rows(start[None])
@@ -135,7 +139,7 @@ def _search(signals: Sequence[DenseForm], whitener: _Whitener, request: Request)
             coupling = image @ following.transpose(0, 2, 1)
         if end == columns or (end >= FIRST_LOOK * k and (end // b) % 2 == 0):
             theta, Y = np.linalg.eigh(T[:, :end, :end])
-            theta, Y = theta[:, : -k - 1 : -1], Y[:, :, : -k - GUARD - 1 : -1]
+            theta, Y = theta[:, ::-1][:, :k], Y[:, :, ::-1][:, :, : k + GUARD]
             left = np.linalg.norm(coupling.transpose(0, 2, 1) @ Y[:, end - b :, :k], axis=1)
             if np.all(left <= request.tol * np.abs(theta)):
                 break
@@ -181,7 +185,7 @@ def _refine(
     noise: NoiseFactor,
 ) -> Directions:
     """Rayleigh-Ritz with the matrices as given; where that is not enough, in the span of residuals as well."""
-    k = request.n_components
+    k = _wanted(request)
     mean_quotient = quotient.signal.trace() / quotient.noise.trace()
     V = vectors.astype(request.dtype)
     SV, NV = S @ V, N @ V

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import cached_property
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, eigh, lapack, qr, solve_triangular
@@ -39,6 +38,10 @@ class NoiseFactor(ABC):
     @abstractmethod
     def unwhiten(self, block: np.ndarray) -> np.ndarray:
         """``W block``: whitened coordinates to directions."""
+
+    def solve(self, block: np.ndarray) -> np.ndarray:
+        """``N⁻¹ block``, in the noise's range."""
+        return self.unwhiten(self.whiten(block))
 
     @abstractmethod
     def congruence(self, signal: np.ndarray) -> np.ndarray:
@@ -90,18 +93,22 @@ class BasisNoise(NoiseFactor):
 class WoodburyNoise:
     """``N = GGᵀ + tI`` with few columns in G: ``N⁻¹ = (I - G(tI + GᵀG)⁻¹Gᵀ) / t``."""
 
-    def __init__(self, noise: FactoredForm) -> None:
-        self.noise = noise
+    restricted = False
 
-    @cached_property
-    def _core(self) -> tuple[np.ndarray, bool]:
-        core = self.noise.inner(self.noise)
-        core[np.diag_indices_from(core)] += self.noise.shift
-        return cho_factor(core, lower=True, overwrite_a=True, check_finite=False)
+    def __init__(self, noise: FactoredForm, dtype: np.dtype) -> None:
+        self.noise = noise
+        self.rank = noise.shape[0]
+        self.dtype = dtype
+        core = noise.inner(noise).astype(dtype, copy=False)
+        core[np.diag_indices_from(core)] += dtype.type(noise.shift)
+        self._core = cho_factor(core, lower=True, overwrite_a=True, check_finite=False) if core.size else None
 
     def solve(self, block: np.ndarray) -> np.ndarray:
+        t = self.dtype.type(self.noise.shift)
+        if self._core is None:
+            return block / t
         inner = cho_solve(self._core, self.noise.factor_transpose_times(block), check_finite=False)
-        return (block - self.noise.factor_times(inner)) / block.dtype.type(self.noise.shift)
+        return (block - self.noise.factor_times(inner)) / t
 
 
 def factor_noise(noise: SymmetricForm, dtype: np.dtype, label: str) -> NoiseFactor:
@@ -140,6 +147,13 @@ def factor_noise(noise: SymmetricForm, dtype: np.dtype, label: str) -> NoiseFact
     whitener = solve_triangular(R, np.diag(values[kept] ** -0.5), trans="T", check_finite=False)
     condition = float(values[-1] / values[kept][0])
     return BasisNoise(np.asarray(Q @ whitener, dtype=dtype), condition, restricted=True)
+
+
+def noise_solver(noise: SymmetricForm, dtype: np.dtype, label: str) -> NoiseFactor | WoodburyNoise:
+    """Whatever solves with a noise at least cost: by its rows where it has few of them and a ridge."""
+    if isinstance(noise, FactoredForm) and not np.ndim(noise.shift) and noise.shift > 0:
+        return WoodburyNoise(noise, dtype)
+    return factor_noise(noise, dtype, label)
 
 
 def _cholesky(matrix: np.ndarray, spread: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray | None, float]:
