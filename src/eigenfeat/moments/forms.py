@@ -43,6 +43,10 @@ class SymmetricForm(ABC):
         """The d × d matrix itself, shift included, as a new array."""
 
     @abstractmethod
+    def squared_norm(self) -> float:
+        """``‖M‖²`` (Frobenius) of the matrix without its shift."""
+
+    @abstractmethod
     def scaled(self, weight: float) -> SymmetricForm:
         """The matrix times a non-negative number (its shift too)."""
 
@@ -94,6 +98,9 @@ class DenseForm(SymmetricForm):
         full = np.array(self.matrix)
         full[np.diag_indices_from(full)] += self.shift
         return full
+
+    def squared_norm(self) -> float:
+        return float(np.vdot(self.matrix, self.matrix))
 
     def scaled(self, weight: float) -> DenseForm:
         return DenseForm(self.matrix * self.dtype.type(weight), self.shift * weight)
@@ -218,6 +225,9 @@ class FactoredForm(SymmetricForm):
         full[np.diag_indices_from(full)] += self.shift
         return full
 
+    def squared_norm(self) -> float:
+        return float(np.sum(self.inner(self) ** 2))
+
     def scaled(self, weight: float) -> FactoredForm:
         root = float(np.sqrt(weight))
         return FactoredForm(self.store, tuple(t.scaled(root) for t in self.terms), self.shift * weight)
@@ -235,6 +245,14 @@ def as_form(matrix: SymmetricForm | np.ndarray | sparse.spmatrix) -> SymmetricFo
     if sparse.issparse(matrix):
         matrix = matrix.toarray()
     return DenseForm(np.asarray(matrix))
+
+
+def identity_like(form: SymmetricForm) -> SymmetricForm:
+    """The identity in the same form."""
+    if isinstance(form, FactoredForm):
+        nothing = RowTerm(np.empty(0, dtype=np.int64), scale=np.empty(0, dtype=form.dtype))
+        return FactoredForm(form.store, (nothing,), shift=1.0)
+    return DenseForm(np.eye(form.shape[0], dtype=form.dtype))
 
 
 def weighted_sum(forms: Sequence[SymmetricForm], weights: Sequence[float] | None = None) -> SymmetricForm:

@@ -51,6 +51,13 @@ class RowStore:
             return np.asarray(chosen.multiply(chosen).T @ weights).ravel()
         return np.einsum("ij,ij,i->j", chosen, chosen, weights)
 
+    def squared_norms(self, index: np.ndarray) -> np.ndarray:
+        """``‖x‖²`` for the rows ``index``."""
+        chosen = self.rows[index]
+        if sparse.issparse(chosen):
+            return np.asarray(chosen.multiply(chosen).sum(axis=1), dtype=np.float64).ravel()
+        return np.einsum("ij,ij->i", chosen, chosen)
+
     def gram(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """``X[left] @ X[right]ᵀ`` as a dense array."""
         if self._gram is None and self.n_rows**2 * self.dtype.itemsize <= self.cache_bytes:

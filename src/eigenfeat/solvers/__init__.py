@@ -1,0 +1,7 @@
+"""Solvers of many Rayleigh quotients at once."""
+
+from eigenfeat.solvers.conventions import orient
+from eigenfeat.solvers.directions import Directions, DualVectors
+from eigenfeat.solvers.solve import SOLVERS, choose, solve
+
+__all__ = ["SOLVERS", "Directions", "DualVectors", "choose", "orient", "solve"]
