@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from scipy import sparse
@@ -19,6 +19,9 @@ from eigenfeat.features.maps import FeatureMap
 
 Selection = slice | np.ndarray
 """Rows by a slice of step one or an array of indices."""
+
+Block = Any
+"""Some rows: a dense (n, d) array or a CSR matrix (which has no types to check)."""
 
 # A block of this many bytes stays in the caches of one core between the two products it is used in.
 BLOCK_BYTES = 4_000_000
@@ -37,14 +40,14 @@ class RowSource(Protocol):
     @property
     def dtype(self) -> np.dtype: ...
 
-    def rows(self, selection: Selection) -> np.ndarray | sparse.csr_array: ...
+    def rows(self, selection: Selection) -> Block: ...
 
 
 @dataclass(frozen=True, eq=False)
 class ArrayRows:
     """Rows of an array, memory map or CSR matrix, read in the floating type that products run in."""
 
-    array: np.ndarray | sparse.csr_array | sparse.csr_matrix
+    array: Block
 
     @property
     def n_rows(self) -> int:
@@ -58,7 +61,7 @@ class ArrayRows:
     def dtype(self) -> np.dtype:
         return np.dtype(np.float32 if self.array.dtype == np.float32 else np.float64)
 
-    def rows(self, selection: Selection) -> np.ndarray | sparse.csr_array:
+    def rows(self, selection: Selection) -> Block:
         block = self.array[selection]
         if sparse.issparse(block):
             return block.astype(self.dtype, copy=False)
@@ -145,7 +148,7 @@ class Expansion:
         return self.rows(slice(0, self.n_rows))
 
 
-def as_row_source(rows: RowSource | np.ndarray | sparse.spmatrix | sparse.sparray) -> RowSource:
+def as_row_source(rows: RowSource | Block) -> RowSource:
     """A source of whatever holds rows: sparse matrices of other formats become CSR once."""
     if isinstance(rows, RowSource):
         return rows
@@ -159,7 +162,7 @@ def row_blocks(n_rows: int, n_columns: int, itemsize: int, batch_size: int | Non
     return [slice(start, min(start + batch_size, n_rows)) for start in range(0, n_rows, batch_size)]
 
 
-def iterate_blocks(source: RowSource, batch_size: int | None = None) -> Iterator[tuple[slice, np.ndarray]]:
+def iterate_blocks(source: RowSource, batch_size: int | None = None) -> Iterator[tuple[slice, Block]]:
     """``(slice, rows of that slice)`` in order: one pass over the source."""
     for chosen in row_blocks(source.n_rows, source.n_columns, source.dtype.itemsize, batch_size):
         yield chosen, source.rows(chosen)

@@ -296,15 +296,15 @@ class CallableMap(FeatureMap):
 
     def n_columns(self, n_projections: int) -> int:
         if self.width is None:
-            self.fit(np.zeros((2, n_projections)))
-        return self.fit(np.zeros((2, n_projections))).width if self.width is None else self.width
+            return self.fit(np.zeros((2, n_projections))).n_columns(n_projections)
+        return self.width
 
     def fit(self, projections: np.ndarray) -> CallableMap:
         result = np.asarray(self.function(projections[:2]))
         if result.ndim != 2 or len(result) != len(projections[:2]):
             raise ValueError(
-                f"The feature map {self.name!r} turned projections of shape {projections[:2].shape} into shape "
-                f"{result.shape}; it must return an array with the same number of rows and one column a feature."
+                f"The feature map {self.name!r} turned projections of shape {projections[:2].shape} into "
+                f"shape {result.shape}; it must return an array of as many rows with a column a feature."
             )
         return replace(self, width=result.shape[1])
 
@@ -342,6 +342,6 @@ def as_feature_map(chosen: str | FeatureMap | Callable[[np.ndarray], np.ndarray]
     if callable(chosen):
         return CallableMap(chosen)
     raise ValueError(
-        f"feature_map={chosen!r} is not known. Give one of {', '.join(map(repr, FEATURE_MAPS))}, a FeatureMap "
-        "such as PowerMap(powers=(1, 2), soft=True), or a function of the (n, m) projections."
+        f"feature_map={chosen!r} is not known. Give one of {', '.join(map(repr, FEATURE_MAPS))}, a "
+        "FeatureMap such as PowerMap(powers=(1, 2), soft=True), or a function of the (n, m) projections."
     )

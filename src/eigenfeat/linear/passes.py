@@ -7,23 +7,23 @@ summed in parts that do not depend on the number of threads, so neither do the r
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy import sparse
 from threadpoolctl import ThreadpoolController
 
-from eigenfeat.features.expansion import ArrayRows, RowSource, row_blocks
+from eigenfeat.features.expansion import ArrayRows, Block, RowSource, row_blocks
 
 # Parts of a pass that are summed on their own: enough to occupy the threads of a desktop machine.
 N_PARTS = 8
 
-Between = Callable[[np.ndarray | slice, np.ndarray], None]
+Between = Callable[[slice, np.ndarray], None]
 """Turns the scores of the given rows, in place, into what the transposed product is taken with."""
 
 
@@ -48,7 +48,7 @@ class Passes:
     batch_size : int, optional
         Rows a block; by default as many as stay in cache.
     n_jobs : int, optional
-        Threads; by default one a processor.
+        Threads; by default as many as linear algebra may use.
     """
 
     source: RowSource
@@ -74,7 +74,7 @@ class Passes:
         chosen = index if self.index is None else self.index[index]
         return Passes(self.source, self.constant, chosen, self.batch_size, self.n_jobs)
 
-    def block(self, positions: slice) -> np.ndarray | sparse.csr_array:
+    def block(self, positions: slice) -> Block:
         """The rows at these positions, without the constant."""
         return self.source.rows(positions if self.index is None else self.index[positions])
 
@@ -139,7 +139,7 @@ class Passes:
 
         return sum(self._over_parts(run), start=np.zeros(self.n_columns))
 
-    def _forward(self, block: np.ndarray | sparse.csr_array, C: np.ndarray) -> np.ndarray:
+    def _forward(self, block: Block, C: np.ndarray) -> np.ndarray:
         if self.constant:
             values = block @ C[:-1]
             values += C[-1]
@@ -149,13 +149,18 @@ class Passes:
     def _over_parts(self, run: Callable[[list[slice]], object]) -> list:
         blocks = self._blocks()
         edges = np.linspace(0, len(blocks), min(N_PARTS, len(blocks)) + 1).astype(int)
-        parts = [blocks[a:b] for a, b in zip(edges, edges[1:])]
-        n_threads = min(len(parts), self.n_jobs or os.cpu_count() or 1)
+        parts = [blocks[a:b] for a, b in pairwise(edges)]
+        n_threads = min(len(parts), self._n_threads())
         with _controller().limit(limits=1, user_api="blas"):
             if n_threads <= 1:
                 return [run(part) for part in parts]
             with ThreadPoolExecutor(n_threads) as pool:
                 return list(pool.map(run, parts))
+
+    def _n_threads(self) -> int:
+        if self.n_jobs is not None:
+            return effective_n_jobs(self.n_jobs)
+        return max((pool["num_threads"] for pool in _controller().select(user_api="blas").info()), default=1)
 
     def _blocks(self) -> list[slice]:
         source = self.source
