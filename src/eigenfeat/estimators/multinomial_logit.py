@@ -281,8 +281,8 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
             relative = fit.gap / max(fit.objective, np.finfo(float).tiny)
             warnings.warn(
                 f"{type(self).__name__} stopped after {fit.n_iter} steps at alpha={alpha:g}, an estimated "
-                f"{relative:.1e} (relative) above the minimum where tol={self.tol:g}. Increase max_iter, alpha or tol; "
-                "float64 input allows a smaller tol than float32.",
+                f"{relative:.1e} (relative) above the minimum; tol={self.tol:g}. Increase max_iter, alpha or "
+                "tol; float64 input allows a smaller tol than float32.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
