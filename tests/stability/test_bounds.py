@@ -40,7 +40,8 @@ def test_moment_deviation_holds(scale, constants):
         X = rows(rng, 500, scale)
         errors.append(np.linalg.norm(X.T @ X / 500 - scale**2 * TRUE_MOMENT, 2))
     assert np.mean(np.array(errors) <= bound) >= 0.95
-    assert bound <= 200 * np.mean(errors)  # and is not idle: the order of magnitude is right at every scale
+    # The units are right, so that how loose it is does not depend on the scale.
+    assert bound <= {"sharp": 20, "thesis": 400}[constants] * np.mean(errors)
 
 
 def test_covariance_deviation_holds():
@@ -108,9 +109,7 @@ def test_subspace_bound_applies_and_holds(scale, constants, n, index):
         X = rows(rng, n, scale)
         moment = X.T @ X / n
         vectors = np.linalg.eigh(moment)[1][:, ::-1][:, chosen]
-        bound = subspace_bound(
-            moment, index, n, scale * TRUE_RADIUS, mean_square=np.sum(X**2) / n, constants=constants
-        )
+        bound = subspace_bound(moment, index, n, scale * TRUE_RADIUS, mean_square=np.sum(X**2) / n, constants=constants)
         assert bound.applies
         assert sine(vectors, np.eye(len(AXES))[:, chosen]) <= bound.distance < 1
 

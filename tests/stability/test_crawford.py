@@ -58,15 +58,11 @@ def test_factored_form_agrees_with_the_matrices_written_out():
     store = RowStore(rng.standard_normal((7, 12)))
     S = FactoredForm(store, (RowTerm(np.arange(4), np.ones(4)),), shift=0.2)
     N = FactoredForm(store, (RowTerm(np.arange(4, 7), np.ones(3)),), shift=0.5)
-    assert crawford_number(S, N).value == pytest.approx(
-        crawford_number(S.toarray(), N.toarray()).value, rel=1e-9
-    )
+    assert crawford_number(S, N).value == pytest.approx(crawford_number(S.toarray(), N.toarray()).value, rel=1e-9)
 
 
 @settings(max_examples=25, deadline=None)
-@given(
-    seed=st.integers(0, 2**31), d=st.integers(2, 6), share=st.floats(0.01, 0.95), scale=st.floats(1e-3, 1e6)
-)
+@given(seed=st.integers(0, 2**31), d=st.integers(2, 6), share=st.floats(0.01, 0.95), scale=st.floats(1e-3, 1e6))
 def test_bounds_hold_for_every_pair_within_epsilon(seed, d, share, scale):
     rng = np.random.default_rng(seed)
     S, N = scale * positive(rng, d), scale * positive(rng, d)
@@ -84,9 +80,7 @@ def test_bounds_hold_for_every_pair_within_epsilon(seed, d, share, scale):
     if np.linalg.eigvalsh(N + F).min() > 0:
         values2, vectors2 = eigh(S + E, N + F)
         assert np.all(np.abs(np.arctan(values2[::-1]) - np.arctan(bound.values)) <= bound.angle + 1e-9)
-        inside = (values2[::-1] >= bound.lower * (1 - 1e-9) - 1e-9) & (
-            values2[::-1] <= bound.upper * (1 + 1e-9)
-        )
+        inside = (values2[::-1] >= bound.lower * (1 - 1e-9) - 1e-9) & (values2[::-1] <= bound.upper * (1 + 1e-9))
         assert inside.all()
         a, b = (V / np.linalg.norm(V, axis=0) for V in (vectors[:, ::-1], vectors2[:, ::-1]))
         sines = np.sqrt(np.clip(1 - np.einsum("ij,ij->j", a, b) ** 2, 0, 1))

@@ -13,6 +13,13 @@ from eigenfeat.stability.crawford import CrawfordNumber, Perturbation, crawford_
 from eigenfeat.stability.null import Distinguishable, NullPair, distinguishable
 from eigenfeat.stability.permutation import permutation_test
 from eigenfeat.stability.rank import effective_rank, participation_ratio
+from eigenfeat.stability.summary import (
+    StabilitySummary,
+    fisher_components,
+    pair_components,
+    pair_perturbation,
+    summarize,
+)
 
 __all__ = [
     "CrawfordNumber",
@@ -20,16 +27,21 @@ __all__ = [
     "NullPair",
     "Perturbation",
     "ReconstructionBound",
+    "StabilitySummary",
     "SubspaceBound",
     "crawford_number",
     "distinguishable",
     "effective_rank",
     "eigenvalue_deviation",
+    "fisher_components",
     "moment_deviation",
+    "pair_components",
+    "pair_perturbation",
     "participation_ratio",
     "permutation_test",
     "perturbation",
     "radius",
     "reconstruction_bound",
     "subspace_bound",
+    "summarize",
 ]

@@ -81,9 +81,7 @@ def moment_deviation(
     delta = _delta(confidence)
     if centred:
         mean_error = radius / np.sqrt(n_samples) * (1 + np.sqrt(2 * np.log(2 / delta)))
-        about_mean = moment_deviation(
-            n_samples, radius, 1 - delta / 2, mean_square=mean_square, constants=constants
-        )
+        about_mean = moment_deviation(n_samples, radius, 1 - delta / 2, mean_square=mean_square, constants=constants)
         return float(about_mean + mean_error**2)
     if constants == "sharp":
         return float(radius**2 / np.sqrt(n_samples) * (1 + np.sqrt(np.log(1 / delta))))
@@ -210,9 +208,7 @@ class SubspaceBound:
         if len(self.index) == 1:
             chosen = chosen.replace("vectors", "vector")
         if not self.applies:
-            return (
-                f"{chosen}: gap {self.gap:.3g} is below the {self.needed:.3g} needed, so nothing is certain"
-            )
+            return f"{chosen}: gap {self.gap:.3g} is below the {self.needed:.3g} needed, so nothing is certain"
         certain = f"sin(angle) ≤ {self.distance:.3g} at confidence {self.confidence:.0%}"
         return f"{chosen}: {certain} (gap {self.gap:.3g})"
 

@@ -140,17 +140,13 @@ class Perturbation:
             return head + "ε ≥ c, so no eigenvalue is certain. More rows or a ridge on the noise would help."
         rows = [
             (q + 1, f"{v:.4g}", f"[{lo:.4g}, {hi:.4g}]", f"{gap:.2g}", f"{sine:.2g}")
-            for q, (v, lo, hi, gap, sine) in enumerate(
-                zip(self.values, self.lower, self.upper, self.gaps, self.sines)
-            )
+            for q, (v, lo, hi, gap, sine) in enumerate(zip(self.values, self.lower, self.upper, self.gaps, self.sines))
         ]
         head += f"|Δ atan λ| ≤ {self.angle:.3g}\n"
         return head + table(("", "eigenvalue", "lies in", "gap", "sin(angle) ≤"), rows, limit=10)
 
 
-def perturbation(
-    signal: SymmetricForm | np.ndarray, noise: SymmetricForm | np.ndarray, epsilon: float
-) -> Perturbation:
+def perturbation(signal: SymmetricForm | np.ndarray, noise: SymmetricForm | np.ndarray, epsilon: float) -> Perturbation:
     r"""Bounds on eigenvalues and directions of every pair within ``epsilon`` of (S, N).
 
     Let S' = S + E, N' = N + F, ``ε² = ‖E‖² + ‖F‖²`` (spectral norms) and c the Crawford number of (S, N).
@@ -231,9 +227,7 @@ def _eigenvalue_angles(signal: SymmetricForm, noise: SymmetricForm, theta: float
     """``atan λ`` of every eigenvalue, largest first, from a pencil turned so that its noise is definite."""
     S = signal.toarray().astype(np.float64, copy=False)
     N = noise.toarray().astype(np.float64, copy=False)
-    turned = eigh(
-        np.sin(theta) * S - np.cos(theta) * N, np.cos(theta) * S + np.sin(theta) * N, eigvals_only=True
-    )
+    turned = eigh(np.sin(theta) * S - np.cos(theta) * N, np.cos(theta) * S + np.sin(theta) * N, eigvals_only=True)
     return np.pi / 2 - theta + np.arctan(turned[::-1])
 
 

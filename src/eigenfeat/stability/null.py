@@ -184,5 +184,6 @@ def distinguishable(
     """
     null = NullPair(n_features, n_signal, n_noise)
     values = np.asarray(values, dtype=np.float64)
-    interval = (null.lower(level / 2), null.upper(level / 2))
+    tail = level / 2 if n_signal > n_features else level  # of a singular signal only the upper end can tell
+    interval = (null.lower(tail), null.upper(tail))
     return Distinguishable(values, null.p_values(values), level, interval, "random-matrix edges", label)

@@ -77,9 +77,7 @@ def permutation_test(
     y = np.asarray(y)
     observed = np.asarray(_spectrum(estimator, X, y), dtype=np.float64)
     seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=n_permutations)
-    largest = np.array(
-        Parallel(n_jobs=n_jobs)(delayed(_largest_of_shuffled)(estimator, X, y, seed) for seed in seeds)
-    )
+    largest = np.array(Parallel(n_jobs=n_jobs)(delayed(_largest_of_shuffled)(estimator, X, y, seed) for seed in seeds))
     reached = (largest[None, :] >= observed[:, None]).sum(axis=1)
     interval = (0.0, float(np.quantile(largest, 1 - level)))
     p_values = (1 + reached) / (1 + n_permutations)
