@@ -42,6 +42,11 @@ class FeatureMap(ABC):
         """A map that has learnt from training projections what it needs; most need nothing."""
         return self
 
+    @property
+    def learns(self) -> bool:
+        """Whether `fit` has anything to learn from training projections."""
+        return type(self).fit is not FeatureMap.fit
+
     def __call__(self, projections: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         if out is None:
             out = np.empty((len(projections), self.n_columns(projections.shape[1])), projections.dtype)
