@@ -18,7 +18,7 @@ from scipy.linalg import blas, lapack
 from eigenfeat.moments.forms import DenseForm, SymmetricForm
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.solvers import dense
-from eigenfeat.solvers.conventions import rank_cutoff, relative_residuals, select
+from eigenfeat.solvers.conventions import rank_cutoff, relative_residuals
 from eigenfeat.solvers.directions import Directions
 from eigenfeat.solvers.finish import finish
 from eigenfeat.solvers.noise import BasisNoise, CholeskyNoise, NoiseFactor, factor_noise
@@ -186,13 +186,12 @@ def _refine(
 ) -> Directions:
     """Rayleigh-Ritz with the matrices as given; where that is not enough, in the span of residuals as well."""
     k = _wanted(request)
-    mean_quotient = quotient.signal.trace() / quotient.noise.trace()
     V = vectors.astype(request.dtype)
     SV, NV = S @ V, N @ V
     for attempt in range(CORRECTIONS + 1):
         values, Y = _ritz(V.T @ SV, V.T @ NV)
         V, SV, NV = V @ Y, SV @ Y, NV @ Y
-        residuals = relative_residuals(SV[:, :k], NV[:, :k], values[:k], mean_quotient)
+        residuals = relative_residuals(SV[:, :k], NV[:, :k], values[:k], values[0])
         if attempt == CORRECTIONS or noise.restricted or np.all(residuals <= request.tol):
             break
         late = np.flatnonzero(residuals > request.tol / 2)
@@ -202,9 +201,8 @@ def _refine(
         NE = N @ E
         size = np.sqrt(np.einsum("ij,ij->j", E, NE))
         V, SV, NV = np.hstack([V, E / size]), np.hstack([SV, S @ (E / size)]), np.hstack([NV, NE / size])
-    order = select(values[:k], request)
-    products = SV[:, order], NV[:, order]
-    return finish(quotient, V[:, order], values[order], request, name, noise, products)
+    products = SV[None, :, :k], NV[None, :, :k]
+    return finish([quotient], V[None, :, :k], values[None, :k], request, name, noise, products)[0]
 
 
 def _ritz(signal: np.ndarray, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

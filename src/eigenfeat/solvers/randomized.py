@@ -18,7 +18,6 @@ import numpy as np
 
 from eigenfeat.moments.forms import SymmetricForm
 from eigenfeat.quotients.quotient import Quotient
-from eigenfeat.solvers.conventions import select
 from eigenfeat.solvers.directions import Directions
 from eigenfeat.solvers.finish import finish
 from eigenfeat.solvers.noise import noise_solver
@@ -34,10 +33,10 @@ OVERSAMPLING, PASSES = 10, 8
 def solve_group(quotients: Sequence[Quotient], request: Request) -> list[Directions]:
     """Solve problems that share one noise matrix."""
     noise = noise_solver(quotients[0].noise, request.dtype, quotients[0].label)
-    results = []
+    results: list[Directions] = []
     for quotient in quotients:
         vectors, values = _subspace(quotient, noise.solve, noise.rank, request)
-        results.append(finish(quotient, vectors, values, request, name, noise))
+        results += finish([quotient], vectors[None], values[None], request, name, noise)
     return results
 
 
@@ -75,8 +74,7 @@ def _subspace(
         settled = np.linalg.norm(coupling @ Y[start:], axis=0) <= request.tol * np.abs(theta)
         if end == limit or block.shape[1] == 0 or np.all(settled):
             break
-    order = select(theta, request)
-    return known @ Y[:, order].astype(request.dtype), theta[order].astype(request.dtype)
+    return known @ Y.astype(request.dtype), theta.astype(request.dtype)
 
 
 def _noise_reject(block: np.ndarray, known: np.ndarray, noise: SymmetricForm) -> np.ndarray:

@@ -16,6 +16,7 @@ from threadpoolctl import ThreadpoolController
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.solvers import dense, dual, krylov, low_rank, randomized
 from eigenfeat.solvers.directions import Directions
+from eigenfeat.solvers.recurring import with_recurring_factors
 from eigenfeat.solvers.request import DEFAULT_TOL, Request
 from eigenfeat.solvers.requirements import missing
 
@@ -97,6 +98,10 @@ def solve(
     tol = DEFAULT_TOL[result_type] if tol is None else tol
     request = Request(n_components, which, min_eigenvalue, tol, result_type, random_state)
 
+    if not quotients:
+        return []
+    if solver == "auto":
+        quotients = with_recurring_factors(quotients, request)
     groups = _groups(quotients, solver, request)
     outcomes = _run(groups, quotients, request, n_jobs)
     results: dict[int, Directions] = {}
