@@ -196,6 +196,32 @@ def test_rank_of_the_noise_does_not_depend_on_units():
     np.testing.assert_allclose(found.values, plain.values, rtol=1e-6)
 
 
+def test_float32_matrices_with_a_small_ridge_are_not_singular():
+    """The factor is computed in float64: a ridge of 1e-4 next to an eigenvalue of 100 is no rounding."""
+    X = np.random.default_rng(0).standard_normal((30, 200)).astype(np.float32) + np.float32(1)
+    S, N = DenseForm(moment(200, 0).astype(np.float32)), DenseForm(X.T @ X / np.float32(30), 1e-2)
+    expected = eigh(S.toarray().astype(float), N.toarray().astype(float), eigvals_only=True)[::-1][:4]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = solve([Quotient(S, N)], 4, dtype=np.float32)[0]
+    assert found.noise_rank == 200
+    np.testing.assert_allclose(found.values, expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize("solver", ["low_rank", "dual", "randomized", "dense"])
+def test_a_signal_of_zero_has_no_directions_or_zero_eigenvalues(solver):
+    zero = np.zeros((8, 5))
+    store = RowStore(zero.T.copy())
+    noise = identity_like(FactoredForm(store, (RowTerm(np.arange(3), scale=np.ones(3)),)))
+    signal = FactoredForm(store, (RowTerm(np.arange(3), scale=np.ones(3)),))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", UserWarning)
+        found = solve([Quotient(signal, noise, signal_factor=np.zeros((8, 2)))], 2, solver=solver)[0]
+    assert np.all(found.values == 0)
+    assert found.converged
+
+
 def test_null_pair_fills_the_random_matrix_edges():
     """Two classes of one centred Gaussian: eigenvalues in [((1-h)/(1-c2))², ((1+h)/(1-c2))²]."""
     d, n1, n2 = 200, 800, 1600

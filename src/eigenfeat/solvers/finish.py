@@ -35,7 +35,8 @@ def finish(
         SV = np.stack([q.signal @ v for q, v in zip(quotients, vectors)])
     else:
         SV, NV = products
-    scale = np.sqrt(np.einsum("mij,mij->mj", vectors, NV))[:, None, :]
+    square = np.einsum("mij,mij->mj", vectors, NV)[:, None, :]
+    scale = np.sqrt(np.where(square > 0, square, 1.0)).astype(vectors.dtype, copy=False)
     vectors, SV, NV = vectors / scale, SV / scale, NV / scale
     if isinstance(noise, BasisNoise) and noise.restricted:
         SV, NV = noise.whiten(SV), noise.whiten(NV)
@@ -47,7 +48,7 @@ def finish(
 def spectrum_scale(quotients: Sequence[Quotient], values: np.ndarray, request: Request) -> np.ndarray:
     """What a large eigenvalue of each problem is: the first from the top, the mean quotient tr S / tr N from below."""
     if request.largest:
-        return np.nanmax(values, axis=1, initial=0.0)
+        return np.where(np.isnan(values), 0.0, np.abs(values)).max(axis=1, initial=0.0)
     return np.array([q.signal.trace() for q in quotients]) / quotients[0].noise.trace()
 
 
