@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.linalg import cholesky, eigh, solve_triangular
 
 from eigenfeat.moments.forms import FactoredForm
 from eigenfeat.quotients.quotient import Quotient
@@ -36,14 +36,16 @@ TOGETHER = 100_000
 
 
 @dataclass(frozen=True)
-class _Inner:
-    """Inner products of m problems with one noise: A = FᵀF (m, f, f), K = FᵀG (m, f, g), B = GᵀG (g, g)."""
+class _Noise:
+    """What the problems of one noise share: B = GᵀG (g, g), the lower Cholesky factor of tI + B if t > 0."""
 
-    A: np.ndarray
-    K: np.ndarray
+    form: FactoredForm
     B: np.ndarray
-    shift: float
-    width: int
+    lower: np.ndarray | None
+
+    @property
+    def shift(self) -> float:
+        return float(self.form.shift)
 
 
 def solve_group(quotients: Sequence[Quotient], request: Request) -> list[Directions]:
@@ -55,6 +57,9 @@ def solve_group(quotients: Sequence[Quotient], request: Request) -> list[Directi
     B = noise.inner(noise).astype(request.dtype, copy=False)
     if not np.any(B) and not noise.shift:
         raise zero_noise(quotients[0].label)
+    t = request.dtype.type(noise.shift)
+    lower = cholesky(B + t * np.eye(len(B), dtype=B.dtype), lower=True, check_finite=False) if t else None
+    shared = _Noise(noise, B, lower)
     by_rank: dict[int, list[int]] = defaultdict(list)
     for position, quotient in enumerate(quotients):
         by_rank[quotient.signal.rank].append(position)  # type: ignore[attr-defined]
@@ -65,7 +70,7 @@ def solve_group(quotients: Sequence[Quotient], request: Request) -> list[Directi
         for start in range(0, len(positions), step):
             chosen = positions[start : start + step]
             stack = [quotients[i] for i in chosen]
-            results.update(zip(chosen, _solve_stack(stack, noise, B, request)))
+            results.update(zip(chosen, _solve_stack(stack, shared, request)))
     return [results[i] for i in range(len(quotients))]
 
 
@@ -89,9 +94,9 @@ def _solve_scaled(quotients: Sequence[Quotient], noise: FactoredForm, request: R
     return [replace(r, vectors=v) for r, v in zip(solved, vectors)]
 
 
-def _solve_stack(
-    quotients: Sequence[Quotient], noise: FactoredForm, B: np.ndarray, request: Request
-) -> list[Directions]:
+def _solve_stack(quotients: Sequence[Quotient], shared: _Noise, request: Request) -> list[Directions]:
+    """With A = FᵀF (m, f, f) and K = FᵀG (m, f, g) of all problems at once."""
+    noise = shared.form
     signals: list[FactoredForm] = [q.signal for q in quotients]  # type: ignore[misc]
     rows = StackedRows.of(signals) if len(signals) > 1 else None
     if rows is not None:
@@ -99,9 +104,8 @@ def _solve_stack(
     else:
         A, K = np.stack([F.inner(F) for F in signals]), np.stack([F.inner(noise) for F in signals])
     A, K = A.astype(request.dtype, copy=False), K.astype(request.dtype, copy=False)
-    inner = _Inner(A, K, B, float(noise.shift), noise.shape[0])
-    values, p, q, noise_rank = _ridged(inner, request) if inner.shift else _restricted(inner, request)
-    residuals = _residuals(inner, values, p, q)
+    values, p, q, noise_rank = (_ridged if shared.shift else _restricted)(A, K, shared, request)
+    residuals = _residuals(A, K, shared, values, p, q)
 
     # v = Fp + Gq as combinations of the store's rows.
     m, g, r = q.shape
@@ -118,31 +122,39 @@ def _solve_stack(
     return collect(quotients, _oriented(quotients, vectors), values, residuals, request, name, noise_rank)
 
 
-def _ridged(inner: _Inner, request: Request) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-    """Eigenvalues and factor coordinates p, q of the directions ``v = Fp + Gq``, ridge t > 0."""
-    A, K, B = inner.A, inner.K, inner.B
-    t = request.dtype.type(inner.shift)
+def _ridged(
+    A: np.ndarray, K: np.ndarray, noise: _Noise, request: Request
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+    """Eigenvalues, factor coordinates p, q of the directions ``v = Fp + Gq``, and the noise's rank, for t > 0.
+
+    With ``tI + GᵀG = LLᵀ`` and ``Z = L⁻¹GᵀF``: ``M = (FᵀF - ZᵀZ) / t``, ``q = -L⁻ᵀZp``.
+    """
     m, f, g = K.shape
-    Kt = K.transpose(2, 0, 1).reshape(g, m * f)
-    if g:
-        core = cho_factor(B + t * np.eye(g, dtype=B.dtype), lower=True, check_finite=False)
-        Kt = cho_solve(core, Kt, check_finite=False)
-    Y = Kt.reshape(g, m, f).transpose(1, 0, 2)
-    values, U = _top((A - K @ Y) / t, request)
+    t = request.dtype.type(noise.shift)
+    Z = _triangular(noise.lower, K.transpose(2, 0, 1).reshape(g, m * f), "N").reshape(g, m, f).transpose(1, 0, 2)
+    values, U = _top((A - Z.transpose(0, 2, 1) @ Z) / t, request)
     p = U / (t * np.sqrt(values))[:, None, :]
-    return values, p, -(Y @ p), inner.width
+    r = p.shape[2]
+    q = _triangular(noise.lower, (Z @ p).transpose(1, 0, 2).reshape(g, m * r), "T").reshape(g, m, r)
+    return values, p, -q.transpose(1, 0, 2), noise.form.shape[0]
 
 
-def _restricted(inner: _Inner, request: Request) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+def _triangular(lower: np.ndarray | None, block: np.ndarray, trans: str) -> np.ndarray:
+    # A noise without rows, such as the identity, has nothing to solve with.
+    return solve_triangular(lower, block, lower=True, trans=trans, check_finite=False) if len(block) else block
+
+
+def _restricted(
+    A: np.ndarray, K: np.ndarray, noise: _Noise, request: Request
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """The same in the range of G: with ``GᵀG = UDUᵀ``, directions ``v = G U D⁻¹ a`` have ``vᵀNv = aᵀa``."""
-    D, U = eigh(inner.B, check_finite=False)
+    D, U = eigh(noise.B, check_finite=False)
     kept = rank_cutoff(D, request.dtype) < D
     W = U[:, kept] / D[kept]
-    C = inner.K @ W
+    C = K @ W
     values, a = _top(C.transpose(0, 2, 1) @ C, request)
     q = W @ a
-    p = np.zeros((*inner.K.shape[:2], q.shape[2]), dtype=q.dtype)
-    return values, p, q, int(kept.sum())
+    return values, np.zeros((*K.shape[:2], q.shape[2]), dtype=q.dtype), q, int(kept.sum())
 
 
 def _top(matrices: np.ndarray, request: Request) -> tuple[np.ndarray, np.ndarray]:
@@ -159,13 +171,15 @@ def _top(matrices: np.ndarray, request: Request) -> tuple[np.ndarray, np.ndarray
     return leading(np.where(values > cutoff, values, np.nan), U, request)
 
 
-def _residuals(inner: _Inner, values: np.ndarray, p: np.ndarray, q: np.ndarray) -> np.ndarray:
+def _residuals(
+    A: np.ndarray, K: np.ndarray, noise: _Noise, values: np.ndarray, p: np.ndarray, q: np.ndarray
+) -> np.ndarray:
     """Relative residuals from inner products: ``Sv - λNv = Fa + Gb`` with a and b small by themselves.
 
     A direction confined to the range of the noise (no ridge) solves the equation in that range only, so the
     residual is then measured there.
     """
-    A, K, B, t = inner.A, inner.K, inner.B, values.dtype.type(inner.shift)
+    B, t = noise.B, values.dtype.type(noise.shift)
     Kt = K.transpose(0, 2, 1)
     Fv, Gv = A @ p + K @ q, Kt @ p + B @ q
     lam = values[:, None, :]
