@@ -13,7 +13,8 @@ from scipy.linalg import eigh, subspace_angles
 from eigenfeat.moments.forms import DenseForm, FactoredForm, RowTerm, SymmetricForm, identity_like
 from eigenfeat.moments.rows import RowStore
 from eigenfeat.quotients.quotient import Quotient
-from eigenfeat.solvers import orient, solve
+from eigenfeat.solvers import choose, orient, solve
+from eigenfeat.solvers.request import Request
 
 
 def moment(d: int, seed: int, rows: int | None = None, decay: float = 1.0) -> np.ndarray:
@@ -268,6 +269,23 @@ def test_stacked_and_single_dual_problems_agree():
             np.testing.assert_allclose(found.toarray(), solve([quotient], 5)[0].toarray(), atol=1e-10)
 
 
+@pytest.mark.parametrize(
+    ("quotient", "n_components", "solver"),
+    [
+        (dense_pair(300), 5, "krylov"),
+        (dense_pair(300), 100, "dense"),
+        (dense_pair(60), 2, "dense"),
+        (factored_pair(), 5, "dual"),
+        (low_rank_pair(dense_pair().noise), 5, "low_rank"),
+        (Quotient(DenseForm(np.eye(6)), DenseForm(np.eye(6))), None, "dense"),
+        (Quotient(factored_pair(6000).signal.shifted(0.1), factored_pair(6000).noise), 2, "randomized"),
+    ],
+)
+def test_auto_chooses_by_the_form_of_the_problem(quotient, n_components, solver):
+    request = Request(n_components, "largest", None, 1e-6, np.dtype(float), 0)
+    assert choose(quotient, request) == solver
+
+
 class TestBadInput:
     def test_unknown_solver_names_the_known(self):
         with pytest.raises(
@@ -287,6 +305,11 @@ class TestBadInput:
     def test_a_solver_that_cannot_run_says_why_and_who_can(self, solver, kwargs, message):
         with pytest.raises(ValueError, match=message):
             solve([dense_pair()], solver=solver, **kwargs)
+
+    def test_auto_says_why_no_solver_can_run(self):
+        wide = factored_pair(d=6000, ridge=0.3)
+        with pytest.raises(ValueError, match=r"'factored': it needs matrices that are dense.*no solver can"):
+            solve([wide], 2, which="smallest")
 
     @pytest.mark.parametrize(
         ("kwargs", "message"),
