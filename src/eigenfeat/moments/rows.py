@@ -72,7 +72,7 @@ class RowStore:
         if self._gram is None and self.n_rows**2 * self.dtype.itemsize <= self.cache_bytes:
             self._gram = self._full_gram()
         if self._gram is not None:
-            return self._gram[np.ix_(left, right)]
+            return self._gram[left[:, None], right]
         product = self.rows[left] @ self.rows[right].T
         return product.toarray() if sparse.issparse(product) else product
 
