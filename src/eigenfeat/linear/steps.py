@@ -46,7 +46,7 @@ def line_search(
     full = objective.at(point.coefficients + direction)
     step = 1.0
     value = full.value
-    while value > point.value + 1e-4 * step * slope:
+    while not value <= point.value + 1e-4 * step * slope:  # so written, a NaN is no decrease
         step *= 0.5
         if step < 1e-8:
             return point, 0.0
