@@ -220,12 +220,16 @@ class LogitSolver:
         )
 
     def _preconditioner_at(self, point: LogitPoint, passes_since_last: float) -> Preconditioner:
-        """The last preconditioner while it serves, a new one when a new one pays."""
+        """The last preconditioner while it serves, a new one when a new one pays.
+
+        One is built of rows weighted with the curvature they have, so it ages as that changes: the passes since,
+        times the halvings (or doublings) of the total, are held against the cost of another.
+        """
         self._passes_since_build += passes_since_last
         curvature = mean_curvature(self.objective, point)
-        total = float(curvature.sum())
-        stale = not 0.5 < total / max(self._mean_curvature, np.finfo(float).tiny) < 2.0
-        if self._preconditioner is None or (stale and self._passes_since_build >= self._build_cost()):
+        total = max(float(curvature.sum()), np.finfo(float).tiny)
+        age = 0.0 if self._preconditioner is None else abs(np.log2(total / self._mean_curvature))
+        if self._preconditioner is None or self._passes_since_build * age > self._build_cost():
             self._preconditioner = None  # frees its memory before the next is built
             self._preconditioner = self._build(curvature)
             self._mean_curvature, self._passes_since_build = total, 0.0

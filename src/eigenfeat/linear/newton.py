@@ -19,9 +19,7 @@ MAX_INNER = 50
 """Conjugate-gradient steps before a direction is taken as it is."""
 
 
-def newton_steps(
-    objective: LogitObjective, start: LogitPoint, preconditioner_at: PreconditionerAt
-) -> Iterator[Step]:
+def newton_steps(objective: LogitObjective, start: LogitPoint, preconditioner_at: PreconditionerAt) -> Iterator[Step]:
     """Steps from ``start`` without end; the caller stops when satisfied, or when a step has length zero."""
     point, n_passes, reference = start, 0.0, None
     while True:
