@@ -7,6 +7,7 @@ from eigenfeat.estimators.fisher_lda import FisherLDA
 from eigenfeat.estimators.principal import OrientedPCA, VanishingComponents
 from eigenfeat.estimators.rayleigh import RayleighFeatures
 from eigenfeat.estimators.sliced_inverse import SlicedInverseRegression
+from eigenfeat.persistence import load, save
 
 __version__ = "0.1.0"
 
@@ -16,4 +17,6 @@ __all__ = [
     "RayleighFeatures",
     "SlicedInverseRegression",
     "VanishingComponents",
+    "load",
+    "save",
 ]

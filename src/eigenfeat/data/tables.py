@@ -1,0 +1,216 @@
+"""Tables in CSV, Parquet and npz files: numbers, and a label column."""
+
+from __future__ import annotations
+
+import csv
+import os
+import sys
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+#: Columns taken for the label when none is named.
+USUAL_LABELS = ("label", "target", "class", "y")
+FORMATS = (".csv", ".tsv", ".parquet", ".npz")
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows of a file.
+
+    Attributes
+    ----------
+    X : (n, d) float array
+    y : (n,) array or None
+        Labels: whole numbers, or text.
+    names : tuple of str, or None
+        Columns of X, where the file names them.
+    """
+
+    X: np.ndarray
+    y: np.ndarray | None
+    names: tuple[str, ...] | None
+
+    def select(self, names: Iterable[str]) -> Table:
+        """The same rows with the given columns in the given order."""
+        if self.names is None:
+            return self
+        place = {name: j for j, name in enumerate(self.names)}
+        wanted = tuple(str(name) for name in names)
+        missing = [name for name in wanted if name not in place]
+        if missing:
+            raise ValueError(
+                f"the data lack {len(missing)} of the {len(wanted)} columns the model was fitted on: {_some(missing)}. "
+                f"They have {_some(self.names)}"
+            )
+        return replace(self, X=self.X[:, [place[name] for name in wanted]], names=wanted)
+
+
+def read_table(path: str | os.PathLike, label: str | None = None, drop: Collection[str] = ()) -> Table:
+    """Read features, and labels where there are any.
+
+    Parameters
+    ----------
+    path : path
+        ``.csv`` or ``.tsv`` with a header line, ``.parquet``, or ``.npz`` with an array ``X`` (and one of labels).
+    label : str, optional
+        The label column (or npz array). Without it, one called label, target, class or y is taken if there is one.
+    drop : collection of str
+        Columns to leave out.
+
+    Raises
+    ------
+    ValueError
+        For an unknown format, an absent column, or cells that are not numbers, by name and line.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from eigenfeat.data import read_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "flowers.csv"
+    ...     _ = path.write_text("width,length,kind\\n1,2.5,rose\\n3,4,tulip\\n")
+    ...     table = read_table(path, label="kind")
+    >>> table.names, table.y.tolist(), table.X.tolist()
+    (('width', 'length'), ['rose', 'tulip'], [[1.0, 2.5], [3.0, 4.0]])
+    """
+    path = Path(path)
+    if path.suffix not in FORMATS:
+        raise ValueError(f"{path} has the suffix {path.suffix!r}; tables are read from {', '.join(FORMATS)}")
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {path}")
+    if path.suffix == ".npz":
+        return _from_npz(path, label)
+    names, columns = _from_parquet(path) if path.suffix == ".parquet" else _from_csv(path)
+    label = _label_column(path, names, label)
+    absent = [name for name in drop if name not in names]
+    if absent:
+        raise ValueError(f"{path} has no column {_some(absent)} to drop; it has {_some(names)}")
+    kept = [j for j, name in enumerate(names) if name != label and name not in drop]
+    if not kept:
+        raise ValueError(f"{path} has no feature columns besides {label!r}")
+    X = np.column_stack([_numbers(columns[j], names[j], path) for j in kept])
+    y = None if label is None else _labels(columns[names.index(label)], label, path)
+    return Table(X, y, tuple(names[j] for j in kept))
+
+
+def write_table(path: str | os.PathLike | None, columns: Mapping[str, np.ndarray]) -> None:
+    """Write named columns to a ``.csv``, ``.tsv``, ``.parquet`` or ``.npz`` file, or as CSV to the standard output."""
+    if path is None:
+        _to_csv(sys.stdout, columns, ",")
+        return
+    path = Path(path)
+    if path.suffix == ".npz":
+        np.savez_compressed(path, **columns)  # type: ignore[arg-type]
+    elif path.suffix == ".parquet":
+        arrow = _pyarrow()
+        arrow.parquet.write_table(arrow.table(dict(columns)), path)
+    elif path.suffix in (".csv", ".tsv"):
+        with path.open("w", newline="", encoding="utf-8") as stream:
+            _to_csv(stream, columns, "\t" if path.suffix == ".tsv" else ",")
+    else:
+        raise ValueError(f"{path} has the suffix {path.suffix!r}; tables are written to {', '.join(FORMATS)}")
+
+
+def _from_csv(path: Path) -> tuple[list[str], list[Any]]:
+    with path.open(newline="", encoding="utf-8-sig") as stream:
+        rows = csv.reader(stream, delimiter="\t" if path.suffix == ".tsv" else ",")
+        names = next(rows, [])
+        body = []
+        for row in rows:
+            if not row:
+                continue
+            if len(row) != len(names):
+                raise ValueError(f"{path}, line {rows.line_num}: {len(row)} cells where the header has {len(names)}")
+            body.append(row)
+    if not body:
+        raise ValueError(f"{path} has no rows below its header")
+    if all(_is_number(name) for name in names):
+        raise ValueError(f"the first line of {path} holds numbers; it must name the columns")
+    return names, list(zip(*body))
+
+
+def _from_parquet(path: Path) -> tuple[list[str], list[Any]]:
+    table = _pyarrow().parquet.read_table(path)
+    return table.column_names, [column.to_numpy() for column in table.columns]
+
+
+def _from_npz(path: Path, label: str | None) -> Table:
+    with np.load(path, allow_pickle=False) as arrays:
+        if "X" not in arrays:
+            raise ValueError(f"{path} has no array 'X'; it has {_some(arrays.files)}")
+        label = _label_column(path, [name for name in arrays.files if name != "X"], label)
+        y = None if label is None else arrays[label]
+        X = arrays["X"]
+    if X.ndim != 2:
+        raise ValueError(f"the array 'X' of {path} must have rows and columns; its shape is {X.shape}")
+    if y is not None and y.shape != X.shape[:1]:
+        raise ValueError(f"{path}: {label!r} has shape {y.shape} for {len(X)} rows of X")
+    return Table(X, y, None)
+
+
+def _label_column(path: Path, names: Sequence[str], label: str | None) -> str | None:
+    if label is None:
+        return next((name for name in USUAL_LABELS if name in names), None)
+    if label not in names:
+        raise ValueError(f"{path} has no column {label!r} for the label; it has {_some(names)}")
+    return label
+
+
+def _numbers(column: Any, name: str, path: Path) -> np.ndarray:
+    if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
+        return column.astype(np.float64)
+    try:
+        return np.array(["nan" if cell in ("", None) else cell for cell in column], dtype=np.float64)
+    except (ValueError, TypeError):
+        row, cell = next((i, c) for i, c in enumerate(column) if not (c in ("", None) or _is_number(c)))
+        raise ValueError(
+            f"column {name!r} of {path} holds {cell!r} in row {row + 1}: features must be numbers. Drop the column "
+            "(--drop on the command line), encode it, or name it as the label"
+        ) from None
+
+
+def _labels(column: Any, name: str, path: Path) -> np.ndarray:
+    if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
+        return column
+    if any(cell in ("", None) for cell in column):
+        row = next(i for i, cell in enumerate(column) if cell in ("", None))
+        raise ValueError(f"the label column {name!r} of {path} is empty in row {row + 1}: every row needs a label")
+    text = np.array([str(cell) for cell in column])
+    for kind in (np.int64, np.float64):
+        try:
+            return text.astype(kind)
+        except ValueError:
+            continue
+    return text
+
+
+def _to_csv(stream: TextIO, columns: Mapping[str, np.ndarray], delimiter: str) -> None:
+    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*(np.asarray(column).tolist() for column in columns.values())))
+
+
+def _is_number(cell: Any) -> bool:
+    try:
+        float(cell)
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
+def _some(names: Sequence[str], limit: int = 8) -> str:
+    shown = ", ".join(repr(name) for name in names[:limit])
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as missing:
+        raise ImportError("Parquet files need pyarrow: pip install pyarrow") from missing
+    return pyarrow
