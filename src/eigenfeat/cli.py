@@ -125,7 +125,7 @@ def predict(
     console = Console(stderr=True)
     if table.y is not None and is_classifier(fitted):
         wrong = int(np.sum(predicted.astype(str) != table.y.astype(str)))
-        console.print(f"{1 - wrong / len(predicted):.2%} correct: {wrong} errors in {len(predicted):,} rows")
+        console.print(f"{1 - wrong / len(predicted):.2%} correct ({wrong:,} of {len(predicted):,} rows wrong)")
     if output is not None:
         console.print(f"Predictions  {output}", soft_wrap=True)
 
@@ -184,6 +184,8 @@ def _explained(command: Callable[..., None]) -> Callable[..., None]:
     def run(*args: Any, **kwargs: Any) -> None:
         try:
             command(*args, **kwargs)
+        except BrokenPipeError:  # the reader of our output, as `head`, has seen enough
+            sys.stderr.close()
         except (ValueError, OSError, ImportError) as problem:
             Console(stderr=True).print(f"[red bold]error[/]: {escape(str(problem))}", soft_wrap=True)
             raise typer.Exit(1) from None
@@ -249,11 +251,11 @@ def _fit(model: Any, table: Table) -> float:
 
 def _model_and_rows(model: Path, data: Path, label: str | None, drop: list[str] | None) -> tuple[Any, Table]:
     fitted = load(model)
-    table = read_table(data, label, drop or ())
     names = getattr(fitted, "feature_names_in_", None)
+    table = read_table(data, label, drop or (), features=None if names is None else list(names))
     # Columns are matched by name here, so that scikit-learn's reminder about arrays without names is beside the point.
     warnings.filterwarnings("ignore", message="X does not have valid feature names")
-    return fitted, table if names is None else table.select(names)
+    return fitted, table
 
 
 def _write_report(model: Any, path: Path, table: Table | None, rows: str, shape: tuple[int, int] | None) -> None:
@@ -273,9 +275,9 @@ def _print_result(console: Console, model: Any, X: Any, y: Any, seconds: float) 
     if X is not None and is_classifier(model):
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         wrong = int(np.sum(model.predict(X) != y))
-        grid.add_row("held-out rows", f"[bold green]{1 - wrong / len(y):.2%} correct[/], {wrong} errors in {len(y):,}")
+        grid.add_row("held-out rows", f"[bold green]{1 - wrong / len(y):.2%} correct[/] ({wrong} of {len(y):,} wrong)")
     elif X is not None and is_regressor(model):
-        grid.add_row("held-out rows", f"[bold green]R² = {model.score(X, y):.3f}[/] in {len(y):,}")
+        grid.add_row("held-out rows", f"[bold green]R² = {model.score(X, y):.3f}[/] on {len(y):,} rows")
     console.print(grid)
 
 

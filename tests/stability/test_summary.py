@@ -41,7 +41,7 @@ def test_ridge_asks_for_rows_and_rows_are_used():
     model = FisherLDA(ridge=0.1).fit(X, y)
     silent = summarize(model)
     assert not silent.components
-    assert "pass X and y" in silent.advice
+    assert "summarize(model, X, y)" in silent.advice
     told = summarize(model, X, y, n_permutations=19, random_state=0)
     assert told.components[0].method == "label permutation"
     assert told.components[0].mask.tolist() == [True, False]

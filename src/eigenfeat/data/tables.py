@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import os
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -34,22 +34,13 @@ class Table:
     y: np.ndarray | None
     names: tuple[str, ...] | None
 
-    def select(self, names: Iterable[str]) -> Table:
-        """The same rows with the given columns in the given order."""
-        if self.names is None:
-            return self
-        place = {name: j for j, name in enumerate(self.names)}
-        wanted = tuple(str(name) for name in names)
-        missing = [name for name in wanted if name not in place]
-        if missing:
-            raise ValueError(
-                f"the data lack {len(missing)} of the {len(wanted)} columns the model was fitted on: {_some(missing)}. "
-                f"They have {_some(self.names)}"
-            )
-        return replace(self, X=self.X[:, [place[name] for name in wanted]], names=wanted)
 
-
-def read_table(path: str | os.PathLike, label: str | None = None, drop: Collection[str] = ()) -> Table:
+def read_table(
+    path: str | os.PathLike,
+    label: str | None = None,
+    drop: Collection[str] = (),
+    features: Sequence[str] | None = None,
+) -> Table:
     """Read features, and labels where there are any.
 
     Parameters
@@ -60,6 +51,8 @@ def read_table(path: str | os.PathLike, label: str | None = None, drop: Collecti
         The label column (or npz array). Without it, one called label, target, class or y is taken if there is one.
     drop : collection of str
         Columns to leave out.
+    features : sequence of str, optional
+        Columns to read and their order, where the file names its columns; all but the label by default.
 
     Raises
     ------
@@ -89,9 +82,11 @@ def read_table(path: str | os.PathLike, label: str | None = None, drop: Collecti
     absent = [name for name in drop if name not in names]
     if absent:
         raise ValueError(f"{path} has no column {_some(absent)} to drop; it has {_some(names)}")
-    kept = [j for j, name in enumerate(names) if name != label and name not in drop]
-    if not kept:
-        raise ValueError(f"{path} has no feature columns besides {label!r}")
+    kept = _feature_columns(
+        path,
+        names,
+        features if features is not None else [name for name in names if name != label and name not in drop],
+    )
     X = np.column_stack([_numbers(columns[j], names[j], path) for j in kept])
     y = None if label is None else _labels(columns[names.index(label)], label, path)
     return Table(X, y, tuple(names[j] for j in kept))
@@ -160,6 +155,19 @@ def _label_column(path: Path, names: Sequence[str], label: str | None) -> str | 
     return label
 
 
+def _feature_columns(path: Path, names: list[str], features: Sequence[str]) -> list[int]:
+    if not len(features):
+        raise ValueError(f"{path} has no feature columns; it has {_some(names)}")
+    place = {name: j for j, name in enumerate(names)}
+    missing = [name for name in features if name not in place]
+    if missing:
+        raise ValueError(
+            f"{path} lacks {len(missing)} of the {len(features)} features asked for: {_some(missing)}. It has "
+            f"{_some(names)}"
+        )
+    return [place[name] for name in features]
+
+
 def _numbers(column: Any, name: str, path: Path) -> np.ndarray:
     if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
         return column.astype(np.float64)
@@ -169,7 +177,7 @@ def _numbers(column: Any, name: str, path: Path) -> np.ndarray:
         row, cell = next((i, c) for i, c in enumerate(column) if not (c in ("", None) or _is_number(c)))
         raise ValueError(
             f"column {name!r} of {path} holds {cell!r} in row {row + 1}: features must be numbers. Drop the column "
-            "(--drop on the command line), encode it, or name it as the label"
+            f"(--drop {name}), encode it, or, if it is the label, say so (--label {name})"
         ) from None
 
 

@@ -42,6 +42,7 @@ figure { margin: 1rem 0; } img { max-width: 100%; height: auto; }
 figcaption { color: #5b6875; font-size: .9rem; }
 pre { background: #f4f6f8; padding: .8rem; overflow-x: auto; font-size: .82rem; line-height: 1.35; }
 .headline { font-size: 1.25rem; }
+.side-by-side { display: flex; flex-wrap: wrap; gap: 2rem; align-items: center; }
 """
 
 
@@ -150,16 +151,14 @@ def _evaluation(model: Any, X: Any, y: Any) -> str:
     classes = np.unique(np.concatenate([np.asarray(model.classes_), y]))
     precision, recall, f1, support = precision_recall_fscore_support(y, predicted, labels=classes, zero_division=0)
     wrong = int(np.sum(predicted != y))
-    body = (
-        f'<p class="headline">{accuracy_score(y, predicted):.2%} correct: {wrong} errors in {len(y):,} rows</p>'
-        + _figure(lambda fig: plot_confusion(y, predicted, classes, fig.subplots()), (5.2, 4.6))
-    )
+    headline = f'<p class="headline">{accuracy_score(y, predicted):.2%} correct: {wrong:,} of {len(y):,} rows wrong</p>'
+    body = _figure(lambda fig: plot_confusion(y, predicted, classes, fig.subplots()), (5.2, 4.8))
     if len(classes) <= 30:
         rows = [
             (c, n, f"{p:.1%}", f"{r:.1%}", f"{f:.3f}") for c, n, p, r, f in zip(classes, support, precision, recall, f1)
         ]
         body += _table(("class", "rows", "precision", "recall", "F1"), rows, numbers=True)
-    return _section("Result", body)
+    return _section("Result", f'{headline}<div class="side-by-side">{body}</div>')
 
 
 def _spectrum(model: Any) -> str:
@@ -177,12 +176,13 @@ def _spectrum(model: Any) -> str:
 def _components(model: Any, image_shape: tuple[int, int] | None) -> str:
     chosen = strongest(model, 8)
     images = (image_shape or guess_image_shape(model)) is not None
-    size = (9.0, 2.6 * -(-len(chosen) // 4)) if images else (10.5, 3.0 * -(-len(chosen) // 3))
-    columns = 4 if images else 3
+    columns = min(4 if images else 3, len(chosen))
+    rows = -(-len(chosen) // columns)
+    size = (2.25 * columns, 2.6 * rows) if images else (3.5 * columns, 3.0 * rows)
 
     def draw(kind: Any) -> Callable[[Any], Any]:
         def into(fig: Any) -> Any:
-            axes = fig.subplots(-(-len(chosen) // columns), columns, squeeze=False)
+            axes = fig.subplots(rows, columns, squeeze=False)
             return plot_components(model, chosen, kind=kind, image_shape=image_shape, axes=axes)
 
         return into
@@ -239,15 +239,18 @@ def _figure(draw: Callable[[Any], Any], size: tuple[float, float], caption: str 
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
     except ImportError as missing:
         raise ImportError("plots and reports need matplotlib: pip install 'eigenfeat[plot]'") from missing
-    figure = Figure(figsize=size, layout="constrained")
+    figure = Figure(figsize=size, dpi=160, layout=ConstrainedLayoutEngine(wspace=0.04, hspace=0.04))
     draw(figure)
     buffer = io.BytesIO()
     FigureCanvasAgg(figure).print_png(buffer)
     encoded = base64.b64encode(buffer.getvalue()).decode("ascii")
     text = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
-    return f'<figure><img alt="{escape(caption)}" src="data:image/png;base64,{encoded}">{text}</figure>'
+    width = round(90 * size[0])
+    image = f'<img width="{width}" alt="{escape(caption)}" src="data:image/png;base64,{encoded}">'
+    return f"<figure>{image}{text}</figure>"
 
 
 def _short_list(values: Any, limit: int = 12) -> str:
@@ -258,5 +261,10 @@ def _short_list(values: Any, limit: int = 12) -> str:
 def _versions() -> str:
     from eigenfeat import __version__
 
-    parts = (("eigenfeat", __version__), *((m.__name__, m.__version__) for m in (np, scipy, sklearn)))
+    parts = (
+        ("eigenfeat", __version__),
+        ("numpy", np.__version__),
+        ("scipy", scipy.__version__),
+        ("scikit-learn", sklearn.__version__),
+    )
     return " · ".join(f"{name} {version}" for name, version in parts)

@@ -120,6 +120,9 @@ class StabilitySummary:
         return "\n".join([*lines, self.advice] if self.advice else lines)
 
 
+_WITH_ROWS = "eigenfeat.stability.summarize(model, X, y) tests the components by label permutation."
+
+
 def summarize(
     estimator: Any,
     X: Any = None,
@@ -166,14 +169,14 @@ def summarize(
         options: dict = {"n_permutations": n_permutations, "random_state": random_state, "n_jobs": n_jobs}
         components = (permutation_test(clone(estimator), X, y, level=level, **options),)
     elif getattr(estimator, "ridge", 0) or getattr(estimator, "shrinkage", None) is not None:
-        advice = "Its noise matrix is regularised: pass X and y to test the components by label permutation."
+        advice = "The noise matrix is regularised, so random-matrix theory does not apply. " + _WITH_ROWS
     else:
         try:
             components = _components_without_rows(estimator, moments, level)
         except ValueError as problem:
             advice = str(problem)
         if not components and not advice:
-            advice = "Pass X and y to test the components by label permutation."
+            advice = _WITH_ROWS
     total = moments.covariance()
     return StabilitySummary(
         name=type(estimator).__name__,
