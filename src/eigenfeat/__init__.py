@@ -4,6 +4,7 @@ Everything here is one idea: choose symmetric matrices S (signal) and N (noise),
 """
 
 from eigenfeat.estimators.fisher_lda import FisherLDA
+from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.estimators.principal import OrientedPCA, VanishingComponents
 from eigenfeat.estimators.rayleigh import RayleighFeatures
 from eigenfeat.estimators.sliced_inverse import SlicedInverseRegression
@@ -13,6 +14,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "FisherLDA",
+    "MultinomialLogit",
     "OrientedPCA",
     "RayleighFeatures",
     "SlicedInverseRegression",
