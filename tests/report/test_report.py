@@ -41,7 +41,7 @@ class Pairs:
     """What a model of several class pairs offers to the plots."""
 
     classes_ = np.array(["a", "b", "c"])
-    pairs_ = [("a", "b"), ("a", "b"), ("b", "a"), ("c", "a"), ("c", "a")]  # noqa: RUF012
+    pairs_ = [("a", "b"), ("a", "b"), ("b", "a"), ("c", "a"), ("c", "a")]
     eigenvalues_ = np.array([9.0, 4.0, 3.0, 100.0, 5.0])
     components_ = np.eye(5, 16)
     n_features_in_ = 16
