@@ -28,7 +28,7 @@ if find_spec("typer") and find_spec("rich"):  # `main` explains their absence
     from rich.markup import escape
     from rich.table import Table as Grid
 
-DEMO_ESTIMATOR, DEMO_PARAMETERS = "FisherLDA", {"ridge": 0.01}
+DEMO_ESTIMATOR, DEMO_PARAMETERS = "GEMClassifier", {"n_components": 2, "alpha": 1e-3}
 
 
 def main() -> None:
@@ -49,7 +49,7 @@ def demo(
 
     digits = load_digits()
     X, X_test, y, y_test = train_test_split(
-        digits.data, digits.target, test_size=0.25, random_state=0, stratify=digits.target
+        digits.data / 16, digits.target, test_size=0.25, random_state=0, stratify=digits.target
     )
     model = _estimator(DEMO_ESTIMATOR, DEMO_PARAMETERS)
     console = Console()

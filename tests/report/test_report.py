@@ -61,7 +61,7 @@ def test_several_pairs_are_drawn_apart():
     }
     ax = plot_spectrum(Pairs())
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["c vs a", "a vs b", "b vs a"]
-    grid = 10 ** plot_pairs(Pairs()).images[0].get_array().filled(np.nan)
+    grid = plot_pairs(Pairs()).images[0].get_array().filled(np.nan)
     np.testing.assert_allclose(grid, [[np.nan, 9, np.nan], [3, np.nan, np.nan], [100, np.nan, np.nan]])
 
 

@@ -40,7 +40,7 @@ th, td { text-align: left; padding: .25rem .9rem .25rem 0; border-bottom: 1px so
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 figure { margin: 1rem 0; } img { max-width: 100%; height: auto; }
 figcaption { color: #5b6875; font-size: .9rem; }
-pre { background: #f4f6f8; padding: .8rem; overflow-x: auto; font-size: .82rem; line-height: 1.35; }
+pre { background: #f4f6f8; padding: .8rem; white-space: pre-wrap; font-size: .82rem; line-height: 1.35; }
 .headline { font-size: 1.25rem; }
 .side-by-side { display: flex; flex-wrap: wrap; gap: 2rem; align-items: center; }
 """

@@ -69,9 +69,8 @@ def plot_pairs(model: Any, ax: Any = None) -> Any:
         ends = label.split(" vs ")
         if len(ends) == 2 and ends[0] in names and ends[1] in names:
             grid[names.index(ends[0]), names.index(ends[1])] = values[index].max()
-    image = ax.imshow(np.log10(grid), cmap=SEQUENTIAL)
-    bar = ax.figure.colorbar(image, ax=ax, shrink=0.8)
-    bar.set_label("log10 of the largest eigenvalue")
+    image = ax.imshow(grid, cmap=SEQUENTIAL, norm="log")
+    ax.figure.colorbar(image, ax=ax, shrink=0.8, label="eigenvalue")
     _name_ticks(ax, names)
     ax.set(xlabel="noise class", ylabel="signal class", title="Largest eigenvalue of each pair")
     return ax
@@ -185,12 +184,16 @@ def plot_confusion(y_true: Any, y_pred: Any, labels: Any = None, ax: Any = None)
 
 
 def project(model: Any, X: Any, index: Sequence[int]) -> np.ndarray:
-    """``(X - offset) vᵀ`` for the chosen components."""
+    """The projections of rows on the chosen components, as the model itself makes them."""
     X = X.to_numpy() if hasattr(X, "to_numpy") else X
-    V = np.asarray(model.components_)[list(index)]
-    offset = getattr(model, "offset_", None)
+    if getattr(model, "base_map_", None) is not None:
+        X = model.base_map_.transform(X)
+    index = list(index)
+    V = np.asarray(model.components_)[index]
     projected = np.asarray(X @ V.T)
-    return projected if offset is None or np.ndim(offset) != 1 else projected - np.asarray(offset) @ V.T
+    if hasattr(model, "offsets_"):
+        return projected + model.offsets_[index]
+    return projected - model.offset_ @ V.T if hasattr(model, "offset_") else projected
 
 
 def component_groups(model: Any) -> dict[str, np.ndarray]:
@@ -217,12 +220,15 @@ def component_labels(model: Any) -> list[str]:
 
 
 def feature_names(model: Any) -> list[str]:
-    names = getattr(model, "feature_names_in_", None)
-    return [f"x{j}" for j in range(model.n_features_in_)] if names is None else [str(name) for name in names]
+    width = model.components_.shape[1]
+    names = getattr(model, "feature_names_in_", ())
+    return [str(name) for name in names] if len(names) == width else [f"x{j}" for j in range(width)]
 
 
 def guess_image_shape(model: Any) -> tuple[int, int] | None:
     """From names such as pixel_7_3, or, for unnamed features, when their number is the square of at least 8."""
+    if getattr(model, "base_map_", None) is not None:
+        return None  # its components live in the space of the map
     names = getattr(model, "feature_names_in_", None)
     if names is not None:
         places = [re.fullmatch(r"\D+(\d+)_(\d+)", str(name)) for name in names]
