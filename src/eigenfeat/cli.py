@@ -28,6 +28,7 @@ if find_spec("typer") and find_spec("rich"):  # `main` explains their absence
     from rich.markup import escape
     from rich.table import Table as Grid
 
+DEFAULT_ESTIMATOR = "GEMClassifier"
 DEMO_ESTIMATOR, DEMO_PARAMETERS = "GEMClassifier", {"n_components": 2, "alpha": 1e-3}
 
 
@@ -78,7 +79,7 @@ def fit(
     data: Annotated[Path, typer.Argument(help="Rows: .csv, .tsv, .parquet or .npz.")],
     label: Annotated[str | None, typer.Option(help="Label column; label, target, class or y by default.")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="Column to leave out; may be repeated.")] = None,
-    estimator: Annotated[str, typer.Option("--estimator", "-e", help="An estimator of eigenfeat.")] = DEMO_ESTIMATOR,
+    estimator: Annotated[str, typer.Option("--estimator", "-e", help="An estimator of eigenfeat.")] = DEFAULT_ESTIMATOR,
     parameter: Annotated[
         list[str] | None, typer.Option("--set", "-s", help="A parameter, as ridge=0.1; may be repeated.")
     ] = None,
