@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eigenfeat.data import read_table, write_table
+from eigenfeat.data import read_table, tables, write_table
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
@@ -18,6 +18,19 @@ def test_what_is_written_comes_back(suffix, labels, tmp_path):
     assert table.y.tolist() == labels
     assert table.names == ("left", "right")
     assert read_table(path, features=["right"]).X[:, 0].tolist() == X[:, 1].tolist()
+
+
+def test_long_files_are_read_in_chunks(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "CHUNK", 7)
+    X, y = np.random.default_rng(0).standard_normal((50, 3)), np.arange(50) % 4
+    for suffix in (".csv", ".parquet"):
+        write_table(tmp_path / f"rows{suffix}", dict(zip("abc", X.T)) | {"y": y})
+        table = read_table(tmp_path / f"rows{suffix}")
+        np.testing.assert_array_equal(table.X, X)
+        np.testing.assert_array_equal(table.y, y)
+    (tmp_path / "bad.csv").write_text("a\n" + "1\n" * 20 + "x\n")
+    with pytest.raises(ValueError, match="'x' in row 21"):
+        read_table(tmp_path / "bad.csv")
 
 
 def test_npz(tmp_path):
@@ -41,8 +54,8 @@ def test_parquet_categories(tmp_path):
     ("text", "options", "message"),
     [
         ("a,b\n1,2\n3\n", {}, "line 3: 1 cells where the header has 2"),
-        ("a,b\n", {}, "no rows below its header"),
-        ("", {}, "no rows below its header"),
+        ("a,b\n", {}, "has no rows"),
+        ("", {}, "no feature columns"),
         ("1,2\n3,4\n", {}, "must name the columns"),
         ("a,b\n1,2\n3,red\n", {}, "column 'b' .* holds 'red' in row 2"),
         ("a,b\n1,2\n", {"label": "c"}, "no column 'c' for the label; it has 'a', 'b'"),

@@ -1,22 +1,32 @@
 """Plots show the numbers they are given; the page is whole and stands alone."""
 
 import base64
+import inspect
 import re
 import struct
+import warnings
 
 import matplotlib
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, is_regressor
 from sklearn.datasets import load_digits, load_iris
 from sklearn.metrics import confusion_matrix
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import eigenfeat
 from eigenfeat import FisherLDA, OrientedPCA, SlicedInverseRegression
 from eigenfeat.report import plot_components, plot_confusion, plot_pairs, plot_projection, plot_spectrum, render
 from eigenfeat.report.plots import component_groups, guess_image_shape, project
 
 matplotlib.use("Agg")
+
+ESTIMATORS = [
+    cls
+    for _, cls in inspect.getmembers(eigenfeat, inspect.isclass)
+    if issubclass(cls, BaseEstimator) and not inspect.isabstract(cls)
+]
 
 
 @pytest.fixture(scope="module")
@@ -136,3 +146,15 @@ def test_page_has_the_sections_that_make_sense(model, titles):
     page = render(model.fit(X, y), X, y)
     assert re.findall(r"<h2>(.*?)</h2>", page) == titles
     assert "Result" not in re.findall(r"<h2>(.*?)</h2>", render(model))
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS, ids=lambda cls: cls.__name__)
+def test_every_estimator_has_a_page(cls):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[::3], y[::3]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = cls().fit(X, X[:, 0] if is_regressor(cls()) else y)
+        page = render(model, X, y)
+    assert f"<h1>{cls.__name__}</h1>" in page
+    assert page.endswith("</html>\n")

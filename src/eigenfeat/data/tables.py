@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -14,6 +14,8 @@ import numpy as np
 
 #: Columns taken for the label when none is named.
 USUAL_LABELS = ("label", "target", "class", "y")
+#: Rows converted at a time: text is never held for the whole file.
+CHUNK = 20_000
 FORMATS = (".csv", ".tsv", ".parquet", ".npz")
 
 
@@ -77,19 +79,24 @@ def read_table(
         raise FileNotFoundError(f"there is no file {path}")
     if path.suffix == ".npz":
         return _from_npz(path, label)
-    names, columns = _from_parquet(path) if path.suffix == ".parquet" else _from_csv(path)
+    names, chunks = _from_parquet(path) if path.suffix == ".parquet" else _from_csv(path)
     label = _label_column(path, names, label)
     absent = [name for name in drop if name not in names]
     if absent:
         raise ValueError(f"{path} has no column {_some(absent)} to drop; it has {_some(names)}")
-    kept = _feature_columns(
-        path,
-        names,
-        features if features is not None else [name for name in names if name != label and name not in drop],
-    )
-    X = np.column_stack([_numbers(columns[j], names[j], path) for j in kept])
-    y = None if label is None else _labels(columns[names.index(label)], label, path)
-    return Table(X, y, tuple(names[j] for j in kept))
+    if features is None:
+        features = [name for name in names if name != label and name not in drop]
+    kept = _feature_columns(path, names, features)
+    blocks, labels, n_rows = [], [], 0
+    for columns in chunks:
+        blocks.append(np.column_stack([_numbers(columns[j], n_rows, names[j], path) for j in kept]))
+        if label is not None:
+            labels.append(_label_cells(columns[names.index(label)], n_rows, label, path))
+        n_rows += len(blocks[-1])
+    if not n_rows:
+        raise ValueError(f"{path} has no rows")
+    y = None if label is None else _as_numbers_if_all_are(np.concatenate(labels))
+    return Table(np.concatenate(blocks), y, tuple(features))
 
 
 def write_table(path: str | os.PathLike | None, columns: Mapping[str, np.ndarray]) -> None:
@@ -110,27 +117,41 @@ def write_table(path: str | os.PathLike | None, columns: Mapping[str, np.ndarray
         raise ValueError(f"{path} has the suffix {path.suffix!r}; tables are written to {', '.join(FORMATS)}")
 
 
-def _from_csv(path: Path) -> tuple[list[str], list[Any]]:
+def _from_csv(path: Path) -> tuple[list[str], Iterator[Any]]:
+    """Column names, and the cells of some thousand rows at a time, column by column."""
+    delimiter = "\t" if path.suffix == ".tsv" else ","
     with path.open(newline="", encoding="utf-8-sig") as stream:
-        rows = csv.reader(stream, delimiter="\t" if path.suffix == ".tsv" else ",")
-        names = next(rows, [])
-        body = []
-        for row in rows:
-            if not row:
-                continue
-            if len(row) != len(names):
-                raise ValueError(f"{path}, line {rows.line_num}: {len(row)} cells where the header has {len(names)}")
-            body.append(row)
-    if not body:
-        raise ValueError(f"{path} has no rows below its header")
-    if all(_is_number(name) for name in names):
+        names = next(csv.reader(stream, delimiter=delimiter), [])
+    if names and all(_is_number(name) for name in names):
         raise ValueError(f"the first line of {path} holds numbers; it must name the columns")
-    return names, list(zip(*body))
+
+    def chunks() -> Iterator[Any]:
+        with path.open(newline="", encoding="utf-8-sig") as stream:
+            rows = csv.reader(stream, delimiter=delimiter)
+            next(rows, None)
+            chunk = []
+            for row in rows:
+                if not row:
+                    continue
+                if len(row) != len(names):
+                    raise ValueError(
+                        f"{path}, line {rows.line_num}: {len(row)} cells where the header has {len(names)}"
+                    )
+                chunk.append(row)
+                if len(chunk) == CHUNK:
+                    yield list(zip(*chunk))
+                    chunk = []
+            if chunk:
+                yield list(zip(*chunk))
+
+    return names, chunks()
 
 
-def _from_parquet(path: Path) -> tuple[list[str], list[Any]]:
-    table = _pyarrow().parquet.read_table(path)
-    return table.column_names, [column.to_numpy() for column in table.columns]
+def _from_parquet(path: Path) -> tuple[list[str], Iterator[Any]]:
+    file = _pyarrow().parquet.ParquetFile(path)
+    batches = file.iter_batches(batch_size=CHUNK)
+    cells = ([column.to_numpy(zero_copy_only=False) for column in batch.columns] for batch in batches)
+    return file.schema_arrow.names, cells
 
 
 def _from_npz(path: Path, label: str | None) -> Table:
@@ -168,32 +189,41 @@ def _feature_columns(path: Path, names: list[str], features: Sequence[str]) -> l
     return [place[name] for name in features]
 
 
-def _numbers(column: Any, name: str, path: Path) -> np.ndarray:
+def _numbers(column: Any, start: int, name: str, path: Path) -> np.ndarray:
     if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
         return column.astype(np.float64)
+    try:
+        return np.array(column, dtype=np.float64)
+    except (ValueError, TypeError):
+        pass  # empty cells, or cells that are no numbers
     try:
         return np.array(["nan" if cell in ("", None) else cell for cell in column], dtype=np.float64)
     except (ValueError, TypeError):
         row, cell = next((i, c) for i, c in enumerate(column) if not (c in ("", None) or _is_number(c)))
         raise ValueError(
-            f"column {name!r} of {path} holds {cell!r} in row {row + 1}: features must be numbers. Drop the column "
-            f"(--drop {name}), encode it, or, if it is the label, say so (--label {name})"
+            f"column {name!r} of {path} holds {cell!r} in row {start + row + 1}: features must be numbers. Drop the "
+            f"column (--drop {name}), encode it, or, if it is the label, say so (--label {name})"
         ) from None
 
 
-def _labels(column: Any, name: str, path: Path) -> np.ndarray:
+def _label_cells(column: Any, start: int, name: str, path: Path) -> np.ndarray:
     if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
         return column
-    if any(cell in ("", None) for cell in column):
-        row = next(i for i, cell in enumerate(column) if cell in ("", None))
-        raise ValueError(f"the label column {name!r} of {path} is empty in row {row + 1}: every row needs a label")
-    text = np.array([str(cell) for cell in column])
-    for kind in (np.int64, np.float64):
+    empty = next((i for i, cell in enumerate(column) if cell in ("", None)), None)
+    if empty is not None:
+        raise ValueError(
+            f"the label column {name!r} of {path} is empty in row {start + empty + 1}: every row needs a label"
+        )
+    return np.array([str(cell) for cell in column])
+
+
+def _as_numbers_if_all_are(labels: np.ndarray) -> np.ndarray:
+    for kind in (np.int64, np.float64) if labels.dtype.kind == "U" else ():
         try:
-            return text.astype(kind)
+            return labels.astype(kind)
         except ValueError:
             continue
-    return text
+    return labels
 
 
 def _to_csv(stream: TextIO, columns: Mapping[str, np.ndarray], delimiter: str) -> None:
