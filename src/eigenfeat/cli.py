@@ -100,7 +100,9 @@ def fit(
     _print_result(console, model, test.X if test else None, test.y if test else None, seconds)
     console.print(f"Model   {save(model, output)}", soft_wrap=True)
     if report_path is not None:
-        _write_report(model, report_path, test or train, f"{'held-out' if test else 'training'} rows of {data.name}", None)
+        _write_report(
+            model, report_path, test or train, f"{'held-out' if test else 'training'} rows of {data.name}", None
+        )
         console.print(f"Report  {report_path}", soft_wrap=True)
 
 
