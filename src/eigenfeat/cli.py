@@ -34,9 +34,9 @@ DEMO_ESTIMATOR, DEMO_PARAMETERS = "GEMClassifier", {"n_components": 2, "alpha": 
 
 def main() -> None:
     """Run the command line."""
-    missing = [name for name in ("typer", "rich") if find_spec(name) is None]
+    missing = [name for name in ("typer", "rich", "skops", "matplotlib") if find_spec(name) is None]
     if missing:
-        sys.exit(f"The eigenfeat command needs {' and '.join(missing)}: pip install 'eigenfeat[all]'")
+        sys.exit(f"The eigenfeat command needs {', '.join(missing)}: pip install 'eigenfeat[all]'")
     _app()()
 
 
@@ -186,7 +186,10 @@ def _explained(command: Callable[..., None]) -> Callable[..., None]:
 
     def run(*args: Any, **kwargs: Any) -> None:
         try:
-            command(*args, **kwargs)
+            with warnings.catch_warnings():
+                # Columns are matched by name before they become arrays.
+                warnings.filterwarnings("ignore", message="X does not have valid feature names")
+                command(*args, **kwargs)
         except BrokenPipeError:  # the reader of our output, as `head`, has seen enough
             sys.stderr.close()
         except (ValueError, OSError, ImportError) as problem:
@@ -256,8 +259,6 @@ def _model_and_rows(model: Path, data: Path, label: str | None, drop: list[str] 
     fitted = load(model)
     names = getattr(fitted, "feature_names_in_", None)
     table = read_table(data, label, drop or (), features=None if names is None else list(names))
-    # Columns are matched by name here, so that scikit-learn's reminder about arrays without names is beside the point.
-    warnings.filterwarnings("ignore", message="X does not have valid feature names")
     return fitted, table
 
 
@@ -276,7 +277,6 @@ def _print_result(console: Console, model: Any, X: Any, y: Any, seconds: float) 
         largest = ", ".join(f"{value:.3g}" for value in np.sort(model.eigenvalues_)[::-1][:5])
         grid.add_row("components", f"{len(model.eigenvalues_)} (largest eigenvalues {largest})")
     if X is not None and is_classifier(model):
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
         wrong = int(np.sum(model.predict(X) != y))
         grid.add_row("held-out rows", f"[bold green]{1 - wrong / len(y):.2%} correct[/] ({wrong} of {len(y):,} wrong)")
     elif X is not None and is_regressor(model):
