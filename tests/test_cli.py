@@ -47,6 +47,7 @@ def test_demo_then_the_command_it_recommends(run, tmp_path):
     assert np.mean(predictions == read_table(tmp_path / "demo/held_out.csv").y) > 0.9
 
 
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 def test_fit_predict_transform_report(run, flowers, tmp_path):
     printed = run(
         *("fit", flowers, "--label", "species", "-e", "FisherLDA", "-s", "ridge=0.01"),
