@@ -12,6 +12,7 @@ from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.estimators.principal import OrientedPCA, VanishingComponents
 from eigenfeat.estimators.rayleigh import RayleighFeatures
 from eigenfeat.estimators.sliced_inverse import SlicedInverseRegression
+from eigenfeat.persistence import load, save
 
 __version__ = "0.1.0"
 
@@ -26,4 +27,6 @@ __all__ = [
     "RayleighFeatures",
     "SlicedInverseRegression",
     "VanishingComponents",
+    "load",
+    "save",
 ]
