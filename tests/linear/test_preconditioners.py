@@ -26,9 +26,7 @@ def make_objective(n=900, d=600, alpha=0.5, constant=True):
 def test_at_zero_the_gram_preconditioner_is_the_inverse_hessian(constant):
     objective = make_objective(constant=constant)
     zero = objective.at(np.zeros(objective.shape))
-    exact = GramPreconditioner.build(
-        objective, mean_curvature(objective, zero), 10_000, np.random.RandomState(0)
-    )
+    exact = GramPreconditioner.build(objective, mean_curvature(objective, zero), 10_000, np.random.RandomState(0))
     step = exact.solve(zero.gradient)
     penalised = objective.curvature(zero) @ step
     if constant:  # whose penalty is in the preconditioner only
@@ -56,9 +54,7 @@ def test_a_singular_gram_matrix_is_bent_until_it_factors():
     passes = Passes(as_row_source(np.repeat(rng.normal(size=(20, 30)), 2, axis=1).astype(np.float32)))
     objective = LogitObjective(passes, rng.integers(0, 2, 20), np.full(20, 1 / 20), 2, alpha=0.0)
     zero = objective.at(np.zeros(objective.shape))
-    built = GramPreconditioner.build(
-        objective, mean_curvature(objective, zero), 10_000, np.random.RandomState(0)
-    )
+    built = GramPreconditioner.build(objective, mean_curvature(objective, zero), 10_000, np.random.RandomState(0))
     step = built.solve(zero.gradient)
     assert np.isfinite(step).all() and np.vdot(step, zero.gradient) > 0
 
