@@ -21,6 +21,7 @@ from eigenfeat.features.layer import (
     expanded,
     find_layer,
     source_moments,
+    unit_scale,
 )
 from eigenfeat.features.maps import FeatureMap, as_feature_map
 from eigenfeat.moments import Moments
@@ -37,12 +38,13 @@ class FittedLayer:
 
     layer: Layer
     feature_map: FeatureMap
-    keep_inputs: bool
+    input_scale: np.ndarray | None
+    """What kept inputs are multiplied by: they share a penalty with features of unit noise."""
     constant: bool
 
     def rows(self, source: RowSource, hold: bool = False) -> Expansion:
         source = WithConstant(source) if self.constant else source
-        return expanded(self.layer, source, self.feature_map, self.keep_inputs, hold)
+        return expanded(self.layer, source, self.feature_map, self.input_scale, hold)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,17 +145,18 @@ class GEMBase(BaseEstimator):
             if index > 0:
                 moments = self._moments(index, source, codes, weights)
             layer = find_layer(moments, settings, rng, source.dtype)
-            stack.layers.append(self._mapped(layer, source, index))
+            stack.layers.append(self._mapped(layer, moments, source, index))
             if index + 1 < self.n_layers:
                 source = stack.layers[-1].rows(source, hold=True)
         return stack
 
-    def _mapped(self, layer: Layer, source: RowSource, index: int) -> FittedLayer:
+    def _mapped(self, layer: Layer, moments: Moments, source: RowSource, index: int) -> FittedLayer:
         feature_map = as_feature_map(self._of_layer("feature_map", index))
         if feature_map.learns:
             inner = WithConstant(source) if self.constant else source
             feature_map = feature_map.fit(layer.project(inner).rows(slice(0, min(MAP_SAMPLE, source.n_rows))))
-        return FittedLayer(layer, feature_map, self._of_layer("keep_inputs", index), self.constant)
+        scale = unit_scale(moments) if self._of_layer("keep_inputs", index) else None
+        return FittedLayer(layer, feature_map, scale, self.constant)
 
     # ------------------------------------------------------------------ what was found, in the first layer
 

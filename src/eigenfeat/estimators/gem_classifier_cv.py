@@ -217,7 +217,7 @@ class GEMClassifierCV(GEMClassifier):
             rng = check_random_state(self.random_state)
             (fitted,) = self._fit_stack(moments, train_rows, codes[train], _at(weights, train), rng).layers
             for threshold, count in product(self.min_eigenvalues, self.n_components_grid):
-                stack = Stack([self._mapped(_thinned(fitted.layer, threshold, count), train_rows, 0)])
+                stack = Stack([self._mapped(_thinned(fitted.layer, threshold, count), moments, train_rows, 0)])
                 rows, test = stack.rows(train_rows, hold=True), stack.rows(test_rows, hold=True)
                 for alpha, score in self._try_alphas(rows, test, codes, weights, train, held_out):
                     yield Choice(ridge, threshold, count, alpha), score

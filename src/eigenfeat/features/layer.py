@@ -148,6 +148,32 @@ class TransformedRows:
 
 
 @dataclass(frozen=True, eq=False)
+class ScaledRows:
+    """Rows with every column in other units."""
+
+    source: RowSource
+    scale: np.ndarray
+
+    @property
+    def n_rows(self) -> int:
+        return self.source.n_rows
+
+    @property
+    def n_columns(self) -> int:
+        return self.source.n_columns
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.source.dtype
+
+    def rows(self, selection):
+        rows = self.source.rows(selection)
+        if sparse.issparse(rows):
+            return rows.multiply(self.scale.astype(self.dtype)).tocsr()
+        return rows * self.scale.astype(self.dtype)
+
+
+@dataclass(frozen=True, eq=False)
 class ChosenRows:
     """Some rows of a source, in the order of ``index``."""
 
@@ -278,12 +304,20 @@ def _joined_dual(parts: list) -> DualVectors:
     return DualVectors(store, np.arange(store.n_rows), coefficients)
 
 
-def expanded(layer: Layer, source: RowSource, feature_map: FeatureMap, keep_inputs: bool, hold: bool) -> Expansion:
+def expanded(
+    layer: Layer, source: RowSource, feature_map: FeatureMap, input_scale: np.ndarray | None, hold: bool
+) -> Expansion:
     """The rows line 7 of Algorithm 1 makes, lazily; ``hold`` keeps the projections, which every pass needs."""
     projections = layer.project(source)
     if hold:
         projections = as_row_source(held(projections))
-    return Expansion(projections, feature_map, source if keep_inputs else None)
+    return Expansion(projections, feature_map, None if input_scale is None else ScaledRows(source, input_scale))
+
+
+def unit_scale(moments: Moments) -> np.ndarray:
+    """What brings every column to unit mean square; a column of zeros stays as it is."""
+    mean_square = moments.second_moment().diagonal()
+    return 1.0 / np.sqrt(np.where(mean_square > 0, mean_square, 1.0))
 
 
 def held(source: RowSource) -> np.ndarray:
