@@ -5,21 +5,28 @@ Everything here is one idea: choose symmetric matrices S (signal) and N (noise),
 
 from eigenfeat.estimators.fisher_lda import FisherLDA
 from eigenfeat.estimators.gem_classifier import GEMClassifier
+from eigenfeat.estimators.gem_classifier_cv import GEMClassifierCV
 from eigenfeat.estimators.gem_features import GEMFeatures
+from eigenfeat.estimators.gem_regressor import GEMRegressor
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.estimators.principal import OrientedPCA, VanishingComponents
 from eigenfeat.estimators.rayleigh import RayleighFeatures
 from eigenfeat.estimators.sliced_inverse import SlicedInverseRegression
+from eigenfeat.persistence import load, save
 
 __version__ = "0.1.0"
 
 __all__ = [
     "FisherLDA",
     "GEMClassifier",
+    "GEMClassifierCV",
     "GEMFeatures",
+    "GEMRegressor",
     "MultinomialLogit",
     "OrientedPCA",
     "RayleighFeatures",
     "SlicedInverseRegression",
     "VanishingComponents",
+    "load",
+    "save",
 ]

@@ -148,7 +148,7 @@ class GEMFeatures(TransformerMixin, GEMBase):
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
         weights = check_weights(sample_weight, X)
         self.classes_, codes = check_class_labels(y, weights, estimator=type(self).__name__)
-        return self._fit_moments(self._first_moments(self._input_rows(X), codes, weights), X, codes, weights)
+        return self._fit_moments(self._moments(0, self._input_rows(X), codes, weights), X, codes, weights)
 
     def _fit_moments(self, moments, X, codes, weights):
         self.moments_ = moments

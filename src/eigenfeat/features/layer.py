@@ -147,9 +147,42 @@ class TransformedRows:
         return self.transformer.transform(self.source.rows(selection)).astype(self.dtype, copy=False)
 
 
-def source_moments(source: RowSource, labels: np.ndarray, weights: np.ndarray | None, track_fourth: bool) -> Moments:
-    """Class moments of any source of rows, one pass, block by block."""
-    moments = empty_moments(source.n_rows, source.n_columns, np.unique(labels), track_fourth=track_fourth)
+@dataclass(frozen=True, eq=False)
+class ChosenRows:
+    """Some rows of a source, in the order of ``index``."""
+
+    source: RowSource
+    index: np.ndarray
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.index)
+
+    @property
+    def n_columns(self) -> int:
+        return self.source.n_columns
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.source.dtype
+
+    def rows(self, selection):
+        return self.source.rows(self.index[selection])
+
+
+def source_moments(
+    source: RowSource,
+    labels: np.ndarray,
+    weights: np.ndarray | None,
+    track_fourth: bool,
+    n_rows: int | None = None,
+) -> Moments:
+    """Class moments of any source of rows, one pass, block by block.
+
+    ``n_rows`` is how many rows there will be when these are a part that will be merged with others.
+    """
+    total = source.n_rows if n_rows is None else n_rows
+    moments = empty_moments(total, source.n_columns, np.unique(labels), track_fourth=track_fourth)
     if isinstance(source, ArrayRows):
         return moments.update(source.array, labels, weights)
     for chosen, rows in iterate_blocks(source, batch_size=8192):
@@ -208,6 +241,11 @@ def subset(layer: Layer, keep: np.ndarray) -> Layer:
         layer.names,
         layer.solver,
     )
+
+
+def rank_in_contrast(layer: Layer) -> np.ndarray:
+    """(m,): 0 for the strongest direction of each contrast, 1 for the next, and so on."""
+    return np.arange(layer.n_directions) - np.searchsorted(layer.contrast, layer.contrast)
 
 
 def _joined(found: list[Directions], offsets: list, names: np.ndarray) -> Layer:

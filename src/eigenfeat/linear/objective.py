@@ -40,7 +40,8 @@ class LogitPoint:
     @property
     def row_curvature(self) -> np.ndarray:
         """``1 - Σ_c p_c²``, the trace of ``diag(p) - ppᵀ``: what a row adds to the Hessian."""
-        return 1.0 - np.einsum("ic,ic->i", self.probabilities, self.probabilities, dtype=np.float64)
+        squares = np.einsum("ic,ic->i", self.probabilities, self.probabilities, dtype=np.float64)
+        return np.maximum(1.0 - squares, 0.0)  # rounding takes sure rows below zero
 
 
 @dataclass(frozen=True, eq=False)

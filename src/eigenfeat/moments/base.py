@@ -40,6 +40,10 @@ class Moments(ABC):
     def merge(self, other: Moments) -> Moments:
         """Absorb what another set of moments has seen, as if its rows had come here."""
 
+    @abstractmethod
+    def empty_copy(self) -> Moments:
+        """Moments of no rows, in the same form."""
+
     def rename(self, classes: np.ndarray) -> Moments:
         """Call the classes by other names, in the same order; counting by small integers is quicker than by text."""
         self.classes = np.asarray(classes)

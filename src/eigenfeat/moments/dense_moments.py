@@ -117,6 +117,9 @@ class DenseMoments(Moments):
             )
         return self
 
+    def empty_copy(self) -> DenseMoments:
+        return DenseMoments(track_fourth=self.track_fourth)
+
     def _extend(self, classes: np.ndarray, n_features: int) -> None:
         """Make room for labels not seen before."""
         if self._started and n_features != self.n_features:
