@@ -31,8 +31,9 @@ requires = ("moderate_size", "largest", "n_components")
 SIDE_BY_SIDE = 512
 #: The noise's condition number up to which its factor in float32 is a good guide.
 GUIDE_CONDITION = 1e5
-#: Basis columns a direction at which the search is given up.
-GIVE_UP = 16
+#: Basis columns a direction: before the residuals begin to fall, for each digit they fall by, at which to give up.
+#: The first two tell when to look for convergence, which costs as much as a step.
+ONSET, PER_DIGIT, GIVE_UP = 2.5, 0.65, 16
 #: Ritz vectors kept beyond those asked for: the last ones converge last.
 GUARD = 4
 #: Rounds of residual corrections before the dense solver takes over.
@@ -98,13 +99,9 @@ def _wanted(request: Request) -> int:
     return request.n_components
 
 
-def _first_look(request: Request) -> float:
-    """Basis columns at which it is worth looking for convergence: a Krylov space gains digits at a steady rate."""
-    return _wanted(request) * (3 - 0.65 * np.log10(request.tol))
-
-
 def _block_size(n_components: int) -> int:
-    return max(8, n_components // 2 + 4)
+    """A little more than half of the directions, in the steps of 8 that BLAS kernels like."""
+    return 8 * -(-(n_components + 8) // 16)
 
 
 def _in_type(form: SymmetricForm, dtype: np.dtype) -> DenseForm:
@@ -129,6 +126,7 @@ def _search(signals: Sequence[DenseForm], whitener: _Whitener, request: Request)
     Q = np.empty((m, columns, rank), dtype=dtype)
     T = np.zeros((m, columns, columns))
     Q[:, :b] = _orthonormal_rows(start[None])
+    look = k * (ONSET - PER_DIGIT * np.log10(request.tol))
     for end in range(b, columns + 1, b):
         last, recent, known = slice(end - b, end), slice(max(0, end - 2 * b), end), Q[:, :end]
         image = _apply(signals, whitener, Q[:, last])
@@ -139,12 +137,16 @@ def _search(signals: Sequence[DenseForm], whitener: _Whitener, request: Request)
         T[:, recent, last] = along.transpose(0, 2, 1)
         following = _orthonormal_rows(_reject(_orthonormal_rows(image), known))
         coupling = image @ following.transpose(0, 2, 1)
-        if end == columns or end >= _first_look(request):
+        if end == columns or end >= look:
             theta, Y = np.linalg.eigh(T[:, :end, :end])
             theta, Y = theta[:, ::-1][:, :k], Y[:, :, ::-1][:, :, : k + GUARD]
             left = np.linalg.norm(coupling.transpose(0, 2, 1) @ Y[:, end - b :, :k], axis=1)
-            if end == columns or np.all(left <= request.tol * np.abs(theta)):
+            floor = np.cbrt(np.finfo(request.dtype).eps) * np.abs(theta[:, :1]) + np.finfo(np.float32).tiny
+            # A relative residual divides by ‖Sv‖ + λ‖Nv‖, which is 2λ here.
+            excess = np.max(left / (2 * request.tol * np.maximum(np.abs(theta), floor)))
+            if end == columns or excess <= 1:
                 break
+            look = end + k * PER_DIGIT * np.log10(excess)
         Q[:, end : end + b] = following
     ritz = Y.transpose(0, 2, 1).astype(dtype) @ Q[:, :end]
     return whitener.unwhiten(ritz).transpose(0, 2, 1)
@@ -167,15 +169,19 @@ def _reject(rows: np.ndarray, known: np.ndarray) -> np.ndarray:
 
 
 def _orthonormal_rows(rows: np.ndarray) -> np.ndarray:
-    """Orthonormal rows of the same span, by the eigenvectors of their Gram matrix.
+    """Orthonormal rows of the same span from their Gram matrix; twice in a row as orthogonal as a QR factorisation.
 
-    Twice in a row this is as orthogonal as a QR factorisation. Rows that depend on the others come out as
-    scaled rounding errors, which are as good as random new directions once they are orthogonalised again.
+    Rows that depend on the others come out as scaled rounding errors, which are as good as random new directions once
+    they are orthogonalised again.
     """
-    D, U = np.linalg.eigh((rows @ rows.transpose(0, 2, 1)).astype(np.float64))
-    floor = np.finfo(rows.dtype).eps * D[:, -1:] + np.finfo(rows.dtype).tiny
-    scale = 1 / np.sqrt(np.maximum(D, floor))
-    return (U * scale[:, None, :]).transpose(0, 2, 1).astype(rows.dtype) @ rows
+    gram = (rows @ rows.transpose(0, 2, 1)).astype(np.float64)
+    try:
+        transform = np.linalg.inv(np.linalg.cholesky(gram))
+    except np.linalg.LinAlgError:
+        D, U = np.linalg.eigh(gram)
+        floor = np.finfo(rows.dtype).eps * D[:, -1:] + np.finfo(rows.dtype).tiny
+        transform = (U / np.sqrt(np.maximum(D, floor))[:, None, :]).transpose(0, 2, 1)
+    return transform.astype(rows.dtype) @ rows
 
 
 def _refine(
