@@ -25,7 +25,7 @@ from eigenfeat.linear.steps import Step
 # A d × d factor above this many columns costs more than it saves (and at 20,000 columns 1.6 GB in float32).
 MAX_GRAM_COLUMNS = 20_000
 # Relative gap below which Newton steps take over: their model is trusted there, and few rows still curve.
-NEWTON_GAP = 1e-3
+NEWTON_GAP = 1e-4
 # Rows in the Gram matrix: enough, per column, for a sample to stand for all; all of them when they are few.
 GRAM_ROWS_PER_COLUMN = 1
 MIN_GRAM_ROWS = 10_000
