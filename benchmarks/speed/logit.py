@@ -115,11 +115,11 @@ def peak_gigabytes() -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="a tenth of the rows, few directions")
+    parser.add_argument("--quick", action="store_true", help="2000 rows, few directions")
     parser.add_argument("--cap", type=float, default=300.0, help="seconds after which scikit-learn is stopped")
     parser.add_argument("--alpha", type=float, help="instead of the choice on held-out rows")
     arguments = parser.parse_args()
-    n_rows, n_components = (6000, 3) if arguments.quick else (60_000, 20)
+    n_rows, n_components = (2000, 2) if arguments.quick else (60_000, 20)
     warnings.simplefilter("ignore")
 
     mnist = load_mnist()
