@@ -29,6 +29,8 @@ NEWTON_GAP = 1e-3
 # Rows in the Gram matrix: enough, per column, for a sample to stand for all; all of them when they are few.
 GRAM_ROWS_PER_COLUMN = 1
 MIN_GRAM_ROWS = 10_000
+# A preconditioner of fewer operations than this is built at every step: some milliseconds.
+FREE_OPERATIONS = 1e8
 # A pass does few operations on a number it has read: it takes this many times as long as a matrix product of
 # equal work.
 PASS_SLOWNESS = 5.0
@@ -133,11 +135,13 @@ class LogitSolver:
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
-        weights = np.ones(source.n_rows) if weights is None else weights
+        labels = np.asarray(labels, np.intp)
         passes = Passes(source, fit_intercept, None, batch_size, n_jobs)
-        self.objective = LogitObjective(
-            passes, np.asarray(labels, np.intp), weights / weights.sum(), n_classes, alpha=0.0
-        )
+        weights = np.ones(source.n_rows) if weights is None else weights
+        if not weights.all():
+            present = np.flatnonzero(weights)
+            passes, labels, weights = passes.of_rows(present), labels[present], weights[present]
+        self.objective = LogitObjective(passes, labels, weights / weights.sum(), n_classes, alpha=0.0)
         self.solver = choose_solver(source) if solver == "auto" else solver
         self._rng = check_random_state(random_state)
         self._preconditioner: Preconditioner | None = None
@@ -244,11 +248,13 @@ class LogitSolver:
         return max(MIN_GRAM_ROWS, GRAM_ROWS_PER_COLUMN * self.objective.passes.n_columns)
 
     def _build_cost(self) -> float:
-        """Cost of a new preconditioner in passes."""
-        if self.solver == "diagonal":
-            return 1.0
+        """Cost of a new preconditioner in passes; nothing where it takes less than a blink."""
         n, (d, k) = self.objective.passes.n_rows, self.objective.shape
-        return (min(n, self._gram_rows()) * d**2 + d**3 / 3) / (PASS_SLOWNESS * 4 * n * d * k)
+        diagonal = self.solver == "diagonal"
+        operations = 2 * n * d if diagonal else min(n, self._gram_rows()) * d**2 + d**3 / 3
+        if operations < FREE_OPERATIONS:
+            return 0.0
+        return 1.0 if diagonal else operations / (PASS_SLOWNESS * 4 * n * d * k)
 
 
 def predict_scores(

@@ -100,7 +100,7 @@ class LogitObjective:
         weight = self.weights * point.row_curvature
         order = np.argsort(weight)
         n_light = int(np.searchsorted(np.cumsum(weight[order]), share * weight.sum()))
-        if n_light < 0.2 * len(weight):
+        if n_light == 0:
             return Curvature(self, self.passes, self.weights, point.probabilities)
         heavy = np.sort(order[n_light:])
         return Curvature(self, self.passes.of_rows(heavy), self.weights[heavy], point.probabilities[heavy])
