@@ -1,0 +1,90 @@
+"""The problem as a value, and what solving it gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from eigenfeat.least_squares.rows import CentredRows, KernelRows
+from eigenfeat.least_squares.targets import Targets
+from eigenfeat.solvers.conventions import relative_residuals, signs
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """``Aᵀ S A w = λ (AᵀA + shift·I) w`` with ``S = HHᵀ``; equally, A regressed on H under a ridge.
+
+    Parameters
+    ----------
+    rows : CentredRows or KernelRows
+        A.
+    targets : Targets
+        H, reduced.
+    shift : float
+        The ridge, absolute; at 0 the problem lives in the range of Aᵀ (the pseudo-inverse).
+    """
+
+    rows: CentredRows | KernelRows
+    targets: Targets
+    shift: float = 0.0
+
+    @property
+    def is_kernel(self) -> bool:
+        return isinstance(self.rows, KernelRows)
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Directions in their final order, scale and sign.
+
+    Attributes
+    ----------
+    vectors : (d, k) array
+        One direction w a column, or (n, k) coefficients c of ``w = Aᵀc`` for kernel rows.
+    scores : (n, k) array
+        A w on the training rows.
+    values : (k,) array
+        ``wᵀAᵀSAw / wᵀ(AᵀA + shift·I)w``: eigenvalues, or the quotients that penalised directions attain.
+    residuals : (k,) array
+        Of the eigenvalue equation, relative.
+    solver : str
+    n_iter : int
+        Iterations or sweeps; 1 for direct solvers.
+    converged : (r,) array of bool
+        Whether the regression on each target met the tolerance.
+    """
+
+    vectors: np.ndarray
+    scores: np.ndarray
+    values: np.ndarray
+    residuals: np.ndarray
+    solver: str
+    n_iter: int
+    converged: np.ndarray
+
+
+def finish(
+    problem: Problem,
+    vectors: np.ndarray,
+    scores: np.ndarray,
+    values: np.ndarray,
+    solver: str,
+    n_iter: int = 1,
+    converged: np.ndarray | None = None,
+) -> Solution:
+    """Sign and residual of directions that are already ordered and scaled.
+
+    A direction's sign makes the first column of H that stands out correlate positively with it, which depends neither
+    on the basis of the inputs nor on the order of the rows.
+    """
+    along_targets = problem.targets.factor.T @ scores
+    sign = signs(problem.targets.loadings.astype(scores.dtype) @ along_targets)
+    vectors, scores, along_targets = vectors * sign, scores * sign, along_targets * sign
+    shift = scores.dtype.type(problem.shift)
+    signal_products = problem.rows.combine(problem.targets.factor @ along_targets, np.zeros_like(vectors))
+    noise_products = problem.rows.combine(scores, shift * vectors)
+    residuals = relative_residuals(signal_products, noise_products, values, float(np.mean(values)) if len(values) else 0)
+    if converged is None:
+        converged = np.ones(problem.targets.rank, dtype=bool)
+    return Solution(vectors, scores, values, residuals, solver, n_iter, converged)
