@@ -25,7 +25,10 @@ def solve_dual(problem: Problem) -> np.ndarray:
     # Centred rows have a null vector, known beforehand and orthogonal to H: filled in, AAᵀ of full rank n - 1 can be
     # factored although it is singular.
     direction = problem.rows.root / np.linalg.norm(problem.rows.root)
-    gram += np.outer(direction * gram.dtype.type(gram.trace() / len(gram)), direction)
+    typical = gram.dtype.type(gram.trace() / len(gram))
+    gram += np.outer(direction * typical, direction)
+    empty = np.flatnonzero(gram.diagonal() == 0)  # rows of no weight, whose targets are zero too
+    gram[empty, empty] = typical
     return problem.rows.transpose_times(solve_semidefinite(gram, problem.targets.factor))
 
 

@@ -64,6 +64,16 @@ class Solution:
     converged: np.ndarray
 
 
+def orient(problem: Problem, vectors: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Directions and scores with the sign that makes the first column of H that stands out correlate positively.
+
+    The choice depends neither on the basis of the inputs nor on the order of the rows.
+    """
+    columns = problem.targets.loadings.astype(scores.dtype) @ (problem.targets.factor.T @ scores)
+    sign = signs(columns)
+    return vectors * sign, scores * sign
+
+
 def finish(
     problem: Problem,
     vectors: np.ndarray,
@@ -73,18 +83,12 @@ def finish(
     n_iter: int = 1,
     converged: np.ndarray | None = None,
 ) -> Solution:
-    """Sign and residual of directions that are already ordered and scaled.
-
-    A direction's sign makes the first column of H that stands out correlate positively with it, which depends neither
-    on the basis of the inputs nor on the order of the rows.
-    """
-    along_targets = problem.targets.factor.T @ scores
-    sign = signs(problem.targets.loadings.astype(scores.dtype) @ along_targets)
-    vectors, scores, along_targets = vectors * sign, scores * sign, along_targets * sign
-    shift = scores.dtype.type(problem.shift)
-    signal_products = problem.rows.combine(problem.targets.factor @ along_targets, np.zeros_like(vectors))
-    noise_products = problem.rows.combine(scores, shift * vectors)
-    residuals = relative_residuals(signal_products, noise_products, values, float(np.mean(values)) if len(values) else 0)
+    """Residuals of directions that are ordered, scaled and oriented already."""
+    H = problem.targets.factor
+    signal_products = problem.rows.combine(H @ (H.T @ scores), np.zeros_like(vectors))
+    noise_products = problem.rows.combine(scores, scores.dtype.type(problem.shift) * vectors)
+    mean_value = float(values.mean()) if len(values) else 0.0
+    residuals = relative_residuals(signal_products, noise_products, values, mean_value)
     if converged is None:
         converged = np.ones(problem.targets.rank, dtype=bool)
     return Solution(vectors, scores, values, residuals, solver, n_iter, converged)

@@ -33,7 +33,9 @@ def rayleigh_ritz(problem: Problem, basis: np.ndarray, scores: np.ndarray) -> tu
     kept = spread > rank_cutoff(spread, scores.dtype)
     whiten = (Q[:, kept] / np.sqrt(spread[kept])) / size[:, None]
     left, s, _ = svd(
-        whiten.T @ (scores64.T @ problem.targets.factor.astype(np.float64)), full_matrices=False, check_finite=False
+        whiten.T @ (scores64.T @ problem.targets.factor.astype(np.float64)),
+        full_matrices=False,
+        check_finite=False,
     )
     values = s**2
     real = values > rank_cutoff(values, scores.dtype)

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from eigenfeat.least_squares.block_cg import solve_iterative
 from eigenfeat.least_squares.direct import solve_dual, solve_primal
-from eigenfeat.least_squares.problem import Problem, Solution, finish
+from eigenfeat.least_squares.problem import Problem, Solution, finish, orient
 from eigenfeat.least_squares.rows import CentredRows
 from eigenfeat.least_squares.second_stage import rayleigh_ritz
 from eigenfeat.least_squares.spectrum import decompose, solve_spectral
@@ -45,7 +45,14 @@ def choose(problem: Problem) -> str:
     return "primal" if d <= n else "dual"
 
 
-def solve(problem: Problem, solver: str = "auto", *, tol: float = 1e-8, max_iter: int = 1000) -> Solution:
+def solve(
+    problem: Problem,
+    solver: str = "auto",
+    *,
+    tol: float = 1e-8,
+    max_iter: int = 1000,
+    start: np.ndarray | None = None,
+) -> Solution:
     """All directions of nonzero eigenvalue, strongest first, scaled so that ``Wᵀ(AᵀA + shift·I)W = I``.
 
     Every solver gives the same directions; they differ in time, memory and, for "lsqr", in a tolerance.
@@ -58,13 +65,15 @@ def solve(problem: Problem, solver: str = "auto", *, tol: float = 1e-8, max_iter
         Relative residual of the normal equations at which "lsqr" stops.
     max_iter : int
         Its limit of iterations.
+    start : (d, r) array, optional
+        Where "lsqr" starts: any directions near the solution, such as those of a neighbouring shift.
     """
     name = choose(problem) if solver == "auto" else solver
     if name == "eigen":
         return solve_spectral(problem, decompose(problem.rows))
     n_iter, converged = 1, None
     if name == "lsqr":
-        result = solve_iterative(problem, tol, max_iter)
+        result = solve_iterative(problem, tol, max_iter, start)
         basis, n_iter = result.vectors, result.n_iter
         converged = result.residuals <= max(tol, 10 * float(np.finfo(basis.dtype).eps))
         _warn_of_targets(converged, max_iter, tol)
@@ -73,9 +82,8 @@ def solve(problem: Problem, solver: str = "auto", *, tol: float = 1e-8, max_iter
     scores = problem.rows.times(basis)
     values, rotation = rayleigh_ritz(problem, basis, scores)
     rotation = rotation.astype(basis.dtype)
-    return finish(
-        problem, basis @ rotation, scores @ rotation, values.astype(basis.dtype), name, n_iter, converged
-    )
+    vectors, scores = orient(problem, basis @ rotation, scores @ rotation)
+    return finish(problem, vectors, scores, values.astype(basis.dtype), name, n_iter, converged)
 
 
 def _warn_of_targets(converged: np.ndarray, max_iter: int, tol: float) -> None:

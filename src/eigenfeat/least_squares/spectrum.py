@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh, svd
 
-from eigenfeat.least_squares.problem import Problem, Solution, finish
+from eigenfeat.least_squares.problem import Problem, Solution, finish, orient
 from eigenfeat.least_squares.rows import CentredRows, KernelRows
 from eigenfeat.least_squares.second_stage import settle_ties
 from eigenfeat.solvers.conventions import rank_cutoff
@@ -80,7 +80,8 @@ def solve_spectral(problem: Problem, spectrum: Spectrum, coordinates: np.ndarray
     values, Z = values[real], Z[:, real] / noise[:, None]
     Z = Z @ settle_ties(values, Z.T @ Z, s.dtype).astype(s.dtype)
     vectors = spectrum.expand(Z)
-    return finish(problem, vectors, problem.rows.times(vectors), values, "eigen")
+    vectors, scores = orient(problem, vectors, problem.rows.times(vectors))
+    return finish(problem, vectors, scores, values, "eigen")
 
 
 def generalized_cross_validation(problem: Problem, spectrum: Spectrum, alphas: np.ndarray) -> np.ndarray:

@@ -34,15 +34,11 @@ class Targets:
     @property
     def factor(self) -> np.ndarray:
         """T Σ: an n × r matrix with ``S = factor factorᵀ``."""
-        return self.orthonormal * self.scale
+        return self.orthonormal * self.scale.astype(self.orthonormal.dtype)
 
     @property
     def rank(self) -> int:
         return len(self.scale)
-
-    def columns(self) -> np.ndarray:
-        """(s, r) coordinates of the columns of H (whitened where S is a projection) along the targets."""
-        return self.loadings * self.scale
 
     def read(self, values: np.ndarray) -> np.ndarray:
         """(s, k) coefficients that make ``(h - mean) @ coefficients`` equal to T @ values on the training rows."""
@@ -57,7 +53,11 @@ class Targets:
 
 
 def reduce(
-    H: np.ndarray | sparse.csr_array, root: np.ndarray, *, project: bool = False, dtype: np.dtype | None = None
+    H: np.ndarray | sparse.csr_array,
+    root: np.ndarray,
+    *,
+    project: bool = False,
+    dtype: np.dtype | None = None,
 ) -> Targets:
     """Orthonormal targets of H: the first three steps of the LS paper's Algorithm 1.
 
@@ -78,14 +78,17 @@ def reduce(
     root = root.astype(np.float64)
     mean = (root**2 @ B) / (root @ root)
     # A constant column is empty once centred; what rounding leaves of it must not count towards the rank.
-    spread = np.abs(B - mean).max(axis=0, initial=0.0) > 1e-13 * np.abs(B).max(axis=0, initial=0.0)
+    weighed = B[root > 0]
+    spread = np.abs(weighed - mean).max(axis=0) > 1e-13 * np.abs(weighed).max(axis=0)
     B = (B - mean) * spread * root[:, None]
     T, singular_values, Vt = svd(B, full_matrices=False, overwrite_a=True, check_finite=False)
     limit = max(B.shape) * np.finfo(np.float64).eps * singular_values.max(initial=0.0)
     r = int(np.count_nonzero(singular_values > limit))
     T, singular_values, V = T[:, :r], singular_values[:r], Vt[:r].T
     scale = np.ones(r) if project else singular_values
-    return Targets(T.astype(np.float64 if dtype is None else dtype, copy=False), singular_values, V, mean, scale)
+    return Targets(
+        T.astype(np.float64 if dtype is None else dtype, copy=False), singular_values, V, mean, scale
+    )
 
 
 def class_indicator(codes: np.ndarray, n_classes: int) -> np.ndarray:
@@ -112,7 +115,9 @@ def hypergraph_factor(
     size = J.T @ (np.ones(J.shape[0]) if sample_weight is None else sample_weight)
     edge_power, degree_power = {"star": (-1.0, -1.0), "clique": (0.0, 1.0), "zhou": (-0.5, 0.0)}[expansion]
     degree = J @ _power(size, degree_power)
-    return sparse.csr_array(sparse.diags_array(_power(degree, -0.5)) @ J @ sparse.diags_array(_power(size, edge_power)))
+    return sparse.csr_array(
+        sparse.diags_array(_power(degree, -0.5)) @ J @ sparse.diags_array(_power(size, edge_power))
+    )
 
 
 def _power(values: np.ndarray, exponent: float) -> np.ndarray:

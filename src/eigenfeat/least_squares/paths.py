@@ -1,0 +1,138 @@
+"""Solutions over a grid of alphas: one decomposition, or warm starts from the largest alpha down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+from eigenfeat.least_squares.coordinate_descent import Descent, PenalisedFit, Penalty
+from eigenfeat.least_squares.penalised import aligned_targets, penalised_solution
+from eigenfeat.least_squares.problem import Problem, Solution
+from eigenfeat.least_squares.rows import centre
+from eigenfeat.least_squares.solve import choose, solve
+from eigenfeat.least_squares.spectrum import decompose, solve_spectral
+
+SPARSE_PENALTIES = ("lasso", "elasticnet", "group")
+PAPER_ALPHAS = (1e-6, 1e-4, 1e-2, 1.0, 10.0, 100.0, 1000.0)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a problem is to be regularised and solved, whatever its alpha."""
+
+    penalty: str | None = None
+    l1_ratio: float = 0.5
+    n_components: int | None = None
+    solver: str = "auto"
+    tol: float = 1e-8
+    max_iter: int = 1000
+
+    @property
+    def is_sparse(self) -> bool:
+        return self.penalty in SPARSE_PENALTIES
+
+    def penalty_of(self, alpha: float, shift: float) -> Penalty:
+        """The sparse penalty at one alpha; the problem's own ridge stays in the objective."""
+        l1_share = self.l1_ratio if self.penalty == "elasticnet" else 1.0
+        return Penalty(alpha * l1_share, alpha * (1 - l1_share) + shift, self.penalty == "group")
+
+
+def solve_at(problem: Problem, alpha: float, settings: Settings) -> Solution:
+    """The solution for one alpha."""
+    return next(iter(solve_path(problem, [alpha], settings)))
+
+
+def solve_path(problem: Problem, alphas: Sequence[float], settings: Settings) -> Iterator[Solution]:
+    """Solutions in the order of the alphas; descending alphas make good warm starts.
+
+    Without a penalty, or with the ridge, one decomposition of the rows serves more than one alpha; where the rows are too
+    many and too wide for that, each solution starts the next one.
+    """
+    if settings.is_sparse:
+        yield from _sparse_path(problem, alphas, settings)
+    elif settings.penalty is None:
+        yield solve(problem, settings.solver, tol=settings.tol, max_iter=settings.max_iter)
+    else:
+        yield from _ridge_path(problem, alphas, settings)
+
+
+def _ridge_path(problem: Problem, alphas: Sequence[float], settings: Settings) -> Iterator[Solution]:
+    shifted = [replace(problem, shift=problem.shift + alpha) for alpha in alphas]
+    solver = choose(shifted[0]) if settings.solver == "auto" else settings.solver
+    if len(alphas) > 1 and solver != "lsqr":
+        spectrum = decompose(problem.rows)
+        coordinates = spectrum.project(problem.targets.factor)
+        yield from (solve_spectral(one, spectrum, coordinates) for one in shifted)
+        return
+    start = None
+    for one in shifted:
+        solution = solve(one, solver, tol=settings.tol, max_iter=settings.max_iter, start=start)
+        start = solution.vectors if solver == "lsqr" else None
+        yield solution
+
+
+def _sparse_path(problem: Problem, alphas: Sequence[float], settings: Settings) -> Iterator[Solution]:
+    exact = solve(problem, settings.solver, tol=settings.tol, max_iter=settings.max_iter)
+    targets = aligned_targets(problem, exact)[:, : settings.n_components]
+    for fit in descend(Descent(problem.rows, targets), alphas, problem.shift, settings):  # type: ignore[arg-type]
+        yield penalised_solution(problem, fit, exact.solver, settings.tol)
+
+
+def descend(
+    descent: Descent, alphas: Sequence[float], shift: float, settings: Settings
+) -> Iterator[PenalisedFit]:
+    """Penalised fits, each started from the one before."""
+    start = None
+    for alpha in alphas:
+        fit = descent.solve(settings.penalty_of(alpha, shift), start, settings.tol, settings.max_iter)
+        start = fit.vectors
+        yield fit
+
+
+def fold_errors(
+    X: np.ndarray | sparse.csr_array,
+    targets: np.ndarray,
+    sample_weight: np.ndarray | None,
+    folds: Sequence[tuple[np.ndarray, np.ndarray]],
+    alphas: np.ndarray,
+    shift: float,
+    settings: Settings,
+) -> np.ndarray:
+    """Held-out squared error of regressing the targets on X: one row a fold, one column an alpha.
+
+    Parameters
+    ----------
+    targets : (n, r) array
+        Unweighted target rows; each fold centres them anew.
+    shift : float
+        Ridge that stays whatever alpha is.
+    """
+    order = np.argsort(alphas)[::-1]
+    errors = np.empty((len(folds), len(alphas)))
+    for i, (train, test) in enumerate(folds):
+        weight = None if sample_weight is None else sample_weight[train]
+        rows = centre(X[train], weight)
+        mean = np.average(targets[train], axis=0, weights=weight)
+        T = rows.root[:, None] * (targets[train] - mean).astype(rows.dtype)
+        test_weight = np.ones(len(test)) if sample_weight is None else sample_weight[test]
+        for position, W in zip(order, _regressions(rows, T, alphas[order], shift, settings)):
+            fitted = X[test] @ W - rows.mean @ W
+            loss = np.sum((targets[test] - mean - fitted) ** 2, axis=1)
+            errors[i, position] = test_weight @ loss / max(test_weight.sum(), np.finfo(float).tiny)
+    return errors
+
+
+def _regressions(
+    rows, T: np.ndarray, alphas: np.ndarray, shift: float, settings: Settings
+) -> Iterator[np.ndarray]:
+    """Coefficients of the (penalised) regression of T on the rows for each alpha."""
+    if settings.is_sparse:
+        yield from (fit.vectors for fit in descend(Descent(rows, T), alphas, shift, settings))
+        return
+    spectrum = decompose(rows)
+    s, coordinates = spectrum.singular_values, spectrum.project(T)
+    for alpha in alphas:
+        yield spectrum.expand((s / (s**2 + s.dtype.type(shift + alpha)))[:, None] * coordinates)
