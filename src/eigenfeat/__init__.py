@@ -1,5 +1,9 @@
-"""eigenfeat: discriminative features from generalized eigenvectors."""
+"""eigenfeat: discriminative features from generalized eigenvectors.
 
+Everything here is one idea: choose symmetric matrices S (signal) and N (noise), maximise vᵀSv / vᵀNv, use many v.
+"""
+
+from eigenfeat.estimators.fisher_lda import FisherLDA
 from eigenfeat.estimators.least_squares import (
     HypergraphFeatures,
     LeastSquaresCCA,
@@ -14,8 +18,14 @@ from eigenfeat.estimators.least_squares_cv import (
     LeastSquaresLDACV,
     LeastSquaresOPLSCV,
 )
+from eigenfeat.estimators.principal import OrientedPCA, VanishingComponents
+from eigenfeat.estimators.rayleigh import RayleighFeatures
+from eigenfeat.estimators.sliced_inverse import SlicedInverseRegression
+
+__version__ = "0.1.0"
 
 __all__ = [
+    "FisherLDA",
     "HypergraphFeatures",
     "HypergraphFeaturesCV",
     "LeastSquaresCCA",
@@ -26,4 +36,8 @@ __all__ = [
     "LeastSquaresLDACV",
     "LeastSquaresOPLS",
     "LeastSquaresOPLSCV",
+    "OrientedPCA",
+    "RayleighFeatures",
+    "SlicedInverseRegression",
+    "VanishingComponents",
 ]

@@ -45,7 +45,8 @@ PARAMETERS = """n_components : int, optional
     gamma, degree, coef0 : float
         Of the kernel.
     smoothness : float
-        Weight of Σ ‖Wᵀ(x_i - x_j)‖² over neighbours, averaged over pairs and times n, when `fit` is given unlabelled rows.
+        Weight of Σ ‖Wᵀ(x_i - x_j)‖² over neighbours, averaged over pairs and times n, when `fit` is given unlabelled
+        rows.
     n_neighbors : int
         Of each row in that graph.
     tol : float
@@ -70,7 +71,8 @@ ATTRIBUTES = """components_ : (n_components, d) array
         Whether the regression on each target met ``tol``.
     n_features_in_ : int"""
 
-REFERENCE = """Sun, Ji & Ye (2009), *A least squares formulation for a class of generalized eigenvalue problems in machine
+REFERENCE = """Sun, Ji & Ye (2009), *A least squares formulation for a class of generalized eigenvalue problems in
+machine
     learning*."""
 
 Documented = TypeVar("Documented", bound=type)
@@ -218,9 +220,7 @@ class LeastSquaresTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             )
         X, y, weights = self._validated(X, y, sample_weight)
         problem = self._problem(X, y, weights)
-        alphas = np.sort(self._path_alphas(problem) if alphas is None else np.asarray(alphas, dtype=float))[
-            ::-1
-        ]
+        alphas = np.sort(self._path_alphas(problem) if alphas is None else np.asarray(alphas, dtype=float))[::-1]
         solutions = [self._first(solution) for solution in solve_path(problem, alphas, self._settings())]
         width = max(len(solution.values) for solution in solutions)
         components = np.zeros((len(alphas), width, X.shape[1]), dtype=X.dtype)
@@ -233,6 +233,7 @@ class LeastSquaresTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     def _path_alphas(self, problem: Problem) -> np.ndarray:
         if self.penalty == "ridge":
             return np.logspace(-6, 3, 10)
+        assert isinstance(problem.rows, CentredRows)
         exact = solve(problem, self.solver, tol=self.tol, max_iter=self.max_iter)
         targets = aligned_targets(problem, exact)[:, : self.n_components]
         return default_alphas(Descent(problem.rows, targets), self.penalty == "group") / (
@@ -267,8 +268,8 @@ class LeastSquaresTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             return
         if self.penalty in SPARSE_PENALTIES:
             raise ValueError(
-                f"penalty={self.penalty!r} removes inputs, of which kernel={self.kernel!r} has no list: use penalty=None "
-                'or "ridge" with a kernel.'
+                f"penalty={self.penalty!r} removes inputs, of which kernel={self.kernel!r} has no list: use "
+                'penalty=None or "ridge" with a kernel.'
             )
         if self.solver not in ("auto", "eigen", "dual"):
             raise ValueError(f'A kernel needs solver="auto", "eigen" or "dual", got {self.solver!r}.')
@@ -285,21 +286,13 @@ class LeastSquaresTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     def _with_unlabelled(self, X, problem: Problem, X_unlabelled) -> Problem:
         if not isinstance(problem.rows, CentredRows):
-            raise ValueError(
-                "X_unlabelled needs kernel=None: the graph's penalty is on directions in the inputs."
-            )
+            raise ValueError("X_unlabelled needs kernel=None: the graph's penalty is on directions in the inputs.")
         more = check_array(X_unlabelled, accept_sparse="csr", dtype=X.dtype, input_name="X_unlabelled")
         if more.shape[1] != X.shape[1]:
-            raise ValueError(
-                f"X_unlabelled has {more.shape[1]} features, X has {X.shape[1]}: they must agree."
-            )
-        both = (
-            sparse.vstack([X, more]).tocsr()
-            if sparse.issparse(X) or sparse.issparse(more)
-            else np.vstack([X, more])
-        )
+            raise ValueError(f"X_unlabelled has {more.shape[1]} features, X has {X.shape[1]}: they must agree.")
+        both = sparse.vstack([X, more]).tocsr() if sparse.issparse(X) or sparse.issparse(more) else np.vstack([X, more])
         differences = neighbour_differences(both, min(self.n_neighbors, both.shape[0] - 1))
-        if not problem.rows.is_sparse and sparse.issparse(differences):
+        if not problem.rows.is_sparse and not isinstance(differences, np.ndarray):
             differences = differences.toarray()
         root = problem.rows.root
         weight = np.sqrt(self.smoothness * float(root @ root) / differences.shape[0])
@@ -317,16 +310,12 @@ class LeastSquaresTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         k = self.n_components
         if k is None or k >= len(solution.values):
             return solution
-        first = {
-            name: getattr(solution, name)[..., :k] for name in ("vectors", "scores", "values", "residuals")
-        }
+        first = {name: getattr(solution, name)[..., :k] for name in ("vectors", "scores", "values", "residuals")}
         return replace(solution, **first)
 
     def _store(self, X, problem: Problem, solution: Solution):
         if len(solution.values) == 0:
-            raise ValueError(
-                "X has no direction that varies with y: its rows are constant, or unrelated to y."
-            )
+            raise ValueError("X has no direction that varies with y: its rows are constant, or unrelated to y.")
         if self.n_components is not None and self.n_components > len(solution.values):
             warnings.warn(
                 f"n_components={self.n_components} asked for, {len(solution.values)} found: that is the rank of the "
@@ -340,7 +329,7 @@ class LeastSquaresTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         self.solver_ = solution.solver
         self.n_iter_ = solution.n_iter
         self.converged_ = solution.converged
-        if self.kernel is None:
+        if isinstance(problem.rows, CentredRows):
             self.mean_ = problem.rows.mean
             self.components_ = np.ascontiguousarray(solution.vectors.T)
             self.offset_ = self.components_ @ self.mean_
@@ -374,9 +363,7 @@ class LeastSquaresTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         """
         check_is_fitted(self, "eigenvalues_")
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        inputs, weights = (
-            (X, self.components_) if self.kernel is None else (self._kernel_to_fit(X), self.dual_coef_)
-        )
+        inputs, weights = (X, self.components_) if self.kernel is None else (self._kernel_to_fit(X), self.dual_coef_)
         return np.asarray(inputs @ weights.T.astype(X.dtype)) - self.offset_.astype(X.dtype)
 
     def _kernel_to_fit(self, X) -> np.ndarray:

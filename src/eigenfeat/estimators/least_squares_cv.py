@@ -22,15 +22,11 @@ from eigenfeat.least_squares.solve import solve
 from eigenfeat.least_squares.spectrum import decompose, generalized_cross_validation
 
 
-class AlphaSearchMixin:
+class AlphaSearchMixin(LeastSquaresTransformer):
     """Replaces ``alpha`` by a search over ``alphas``."""
 
     _parameter_constraints: dict = {
-        **{
-            name: rule
-            for name, rule in LeastSquaresTransformer._parameter_constraints.items()
-            if name != "alpha"
-        },
+        **{name: rule for name, rule in LeastSquaresTransformer._parameter_constraints.items() if name != "alpha"},
         "penalty": [StrOptions({"ridge", *SPARSE_PENALTIES})],
         "alphas": ["array-like"],
         "cv": ["cv_object"],
@@ -86,9 +82,7 @@ class AlphaSearchMixin:
         settings = self._settings()
         targets = problem.targets.factor
         if settings.is_sparse:
-            targets = aligned_targets(
-                problem, solve(problem, self.solver, tol=self.tol, max_iter=self.max_iter)
-            )
+            targets = aligned_targets(problem, solve(problem, self.solver, tol=self.tol, max_iter=self.max_iter))
             targets = targets[:, : self.n_components]
         with np.errstate(divide="ignore"):
             unweighted = targets * np.where(problem.rows.root > 0, 1 / problem.rows.root, 0)[:, None]
@@ -141,7 +135,7 @@ class LeastSquaresLDACV(AlphaSearchMixin, LeastSquaresLDA):
     >>> from eigenfeat import LeastSquaresLDACV
     >>> X, y = load_iris(return_X_y=True)
     >>> LeastSquaresLDACV().fit(X, y).alpha_
-    0.01
+    1.0
     """
 
 
@@ -197,7 +191,7 @@ class HypergraphFeaturesCV(AlphaSearchMixin, HypergraphFeatures):
     >>> from eigenfeat import HypergraphFeaturesCV
     >>> X, Y = make_multilabel_classification(random_state=0)
     >>> HypergraphFeaturesCV().fit(X, Y).alpha_
-    1000.0
+    100.0
     """
 
     _parameter_constraints: dict = {

@@ -22,14 +22,12 @@ class IterativeResult:
     n_iter: int
 
 
-def solve_iterative(
-    problem: Problem, tol: float, max_iter: int, start: np.ndarray | None = None
-) -> IterativeResult:
+def solve_iterative(problem: Problem, tol: float, max_iter: int, start: np.ndarray | None = None) -> IterativeResult:
     """``(AᵀA + shift·I)† AᵀH`` without forming a Gram matrix: memory O(nnz + (n + d) r).
 
-    Mathematically LSQR on every target, started at zero (so the shortest solution where there are many), but the targets
-    search one common Krylov space, which takes fewer iterations, and share each pass over A. From ``start`` (directions
-    of a neighbouring shift, say) only the best combination of its columns is kept as a first guess.
+    Mathematically LSQR on every target, started at zero (so the shortest solution where there are many), but the
+    targets search one common Krylov space, which takes fewer iterations, and share each pass over A. From ``start``
+    (directions of a neighbouring shift, say) only the best combination of its columns is kept as a first guess.
     """
     rows = problem.rows
     assert isinstance(rows, CentredRows)

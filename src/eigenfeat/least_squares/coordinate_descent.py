@@ -103,16 +103,12 @@ class Descent:
             return self.correlations - self.gram @ W if W.any() else self.correlations.copy()
         return self.targets - self.columns @ W if W.any() else self.targets.copy()
 
-    def _sweep(
-        self, W: np.ndarray, state: np.ndarray, penalty: Penalty, limit: int, stop_change: float
-    ) -> int:
+    def _sweep(self, W: np.ndarray, state: np.ndarray, penalty: Penalty, limit: int, stop_change: float) -> int:
         options = (penalty.l1, penalty.l2, penalty.group, limit, stop_change)
         if self.by_gram:
             return _sweep_gram(self.gram, self.squares, W, state, *options)
         M = self.columns
-        return _sweep_columns(
-            M.indptr, M.indices, M.data, self.mean, self.rows.root, self.squares, W, state, *options
-        )
+        return _sweep_columns(M.indptr, M.indices, M.data, self.mean, self.rows.root, self.squares, W, state, *options)
 
     def _gradient(self, state: np.ndarray) -> np.ndarray:
         return state if self.by_gram else self.rows.transpose_times(state)
@@ -125,9 +121,7 @@ class Descent:
         """
         gradient = self._gradient(state)
         fitted = np.einsum("ij,ij->j", W, self.correlations)
-        residual = (
-            total - fitted - np.einsum("ij,ij->j", W, gradient) + penalty.l2 * np.einsum("ij,ij->j", W, W)
-        )
+        residual = total - fitted - np.einsum("ij,ij->j", W, gradient) + penalty.l2 * np.einsum("ij,ij->j", W, W)
         size = penalty.size(gradient - penalty.l2 * W)
         c = np.minimum(1.0, np.divide(penalty.l1, size, out=np.ones_like(size), where=size > 0))
         gaps = 0.5 * residual * (1 + c**2) + penalty.l1 * penalty.value(W) - c * (total - fitted)
@@ -191,10 +185,8 @@ def _sweep_gram(gram, squares, W, gradient, l1, l2, group, limit, stop_change):
 
 
 @njit(cache=True)
-def _sweep_columns(
-    indptr, indices, data, mean, root, squares, W, residual, l1, l2, group, limit, stop_change
-):
-    """``residual`` is T - MW: a centred column's product with the true residual needs only ``rootᵀ residual`` beside it."""
+def _sweep_columns(indptr, indices, data, mean, root, squares, W, residual, l1, l2, group, limit, stop_change):
+    """``residual`` is T - MW: beside it, a centred column's product with T - AW needs only ``rootᵀ residual``."""
     d, r = W.shape
     z = np.empty(r, dtype=W.dtype)
     level = np.zeros(r, dtype=W.dtype)

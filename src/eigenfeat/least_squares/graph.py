@@ -7,13 +7,11 @@ from scipy import sparse
 from sklearn.neighbors import kneighbors_graph
 
 
-def neighbour_differences(
-    X: np.ndarray | sparse.csr_array, n_neighbors: int
-) -> np.ndarray | sparse.csr_array:
+def neighbour_differences(X: np.ndarray | sparse.csr_array, n_neighbors: int) -> np.ndarray | sparse.csr_array:
     """One row ``x_i - x_j`` for every pair of rows of which one is among the other's nearest neighbours.
 
-    With D these rows, ``DᵀD = Xᵀ L X`` for the Laplacian L of the symmetric neighbour graph (Belkin et al. 2006), so that
-    a penalty on it is a regression on targets of zero.
+    With D these rows, ``DᵀD = Xᵀ L X`` for the Laplacian L of the symmetric neighbour graph (Belkin et al. 2006), so
+    that a penalty on it is a regression on targets of zero.
     """
     nearest = kneighbors_graph(X, n_neighbors, mode="connectivity")
     edges = sparse.coo_array(sparse.triu(nearest.maximum(nearest.T), k=1))

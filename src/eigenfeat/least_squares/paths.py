@@ -11,7 +11,7 @@ from scipy import sparse
 from eigenfeat.least_squares.coordinate_descent import Descent, PenalisedFit, Penalty
 from eigenfeat.least_squares.penalised import aligned_targets, penalised_solution
 from eigenfeat.least_squares.problem import Problem, Solution
-from eigenfeat.least_squares.rows import centre
+from eigenfeat.least_squares.rows import CentredRows, centre
 from eigenfeat.least_squares.solve import choose, solve
 from eigenfeat.least_squares.spectrum import decompose, solve_spectral
 
@@ -45,11 +45,11 @@ def solve_at(problem: Problem, alpha: float, settings: Settings) -> Solution:
     return next(iter(solve_path(problem, [alpha], settings)))
 
 
-def solve_path(problem: Problem, alphas: Sequence[float], settings: Settings) -> Iterator[Solution]:
+def solve_path(problem: Problem, alphas: Sequence[float] | np.ndarray, settings: Settings) -> Iterator[Solution]:
     """Solutions in the order of the alphas; descending alphas make good warm starts.
 
-    Without a penalty, or with the ridge, one decomposition of the rows serves more than one alpha; where the rows are too
-    many and too wide for that, each solution starts the next one.
+    Without a penalty, or with the ridge, one decomposition of the rows serves more than one alpha; where the rows are
+    too many and too wide for that, each solution starts the next one.
     """
     if settings.is_sparse:
         yield from _sparse_path(problem, alphas, settings)
@@ -59,7 +59,7 @@ def solve_path(problem: Problem, alphas: Sequence[float], settings: Settings) ->
         yield from _ridge_path(problem, alphas, settings)
 
 
-def _ridge_path(problem: Problem, alphas: Sequence[float], settings: Settings) -> Iterator[Solution]:
+def _ridge_path(problem: Problem, alphas: Sequence[float] | np.ndarray, settings: Settings) -> Iterator[Solution]:
     shifted = [replace(problem, shift=problem.shift + alpha) for alpha in alphas]
     solver = choose(shifted[0]) if settings.solver == "auto" else settings.solver
     if len(alphas) > 1 and solver != "lsqr":
@@ -74,15 +74,16 @@ def _ridge_path(problem: Problem, alphas: Sequence[float], settings: Settings) -
         yield solution
 
 
-def _sparse_path(problem: Problem, alphas: Sequence[float], settings: Settings) -> Iterator[Solution]:
+def _sparse_path(problem: Problem, alphas: Sequence[float] | np.ndarray, settings: Settings) -> Iterator[Solution]:
     exact = solve(problem, settings.solver, tol=settings.tol, max_iter=settings.max_iter)
     targets = aligned_targets(problem, exact)[:, : settings.n_components]
-    for fit in descend(Descent(problem.rows, targets), alphas, problem.shift, settings):  # type: ignore[arg-type]
+    assert isinstance(problem.rows, CentredRows)
+    for fit in descend(Descent(problem.rows, targets), alphas, problem.shift, settings):
         yield penalised_solution(problem, fit, exact.solver, settings.tol)
 
 
 def descend(
-    descent: Descent, alphas: Sequence[float], shift: float, settings: Settings
+    descent: Descent, alphas: Sequence[float] | np.ndarray, shift: float, settings: Settings
 ) -> Iterator[PenalisedFit]:
     """Penalised fits, each started from the one before."""
     start = None
@@ -125,9 +126,7 @@ def fold_errors(
     return errors
 
 
-def _regressions(
-    rows, T: np.ndarray, alphas: np.ndarray, shift: float, settings: Settings
-) -> Iterator[np.ndarray]:
+def _regressions(rows, T: np.ndarray, alphas: np.ndarray, shift: float, settings: Settings) -> Iterator[np.ndarray]:
     """Coefficients of the (penalised) regression of T on the rows for each alpha."""
     if settings.is_sparse:
         yield from (fit.vectors for fit in descend(Descent(rows, T), alphas, shift, settings))

@@ -14,9 +14,10 @@ from eigenfeat.least_squares.problem import Problem, Solution, finish
 def aligned_targets(problem: Problem, exact: Solution) -> np.ndarray:
     """(n, k) unit targets: the combination of H's columns that each eigenvector regresses on.
 
-    The LS paper penalises the regression on T = Q U_R. That is the eigenvectors' own target matrix when rank(X) = n - 1,
-    but neither below that rank nor, up to a rotation that a 1-norm notices, in LDA and CCA, where every rotation of T is
-    as good. ``S A w`` is the target whose unpenalised regression is w at any rank, and equals T in the paper's case.
+    The LS paper penalises the regression on T = Q U_R. That is the eigenvectors' own target matrix when rank(X) = n -
+    1, but neither below that rank nor, up to a rotation that a 1-norm notices, in LDA and CCA, where every rotation of
+    T is as good. ``S A w`` is the target whose unpenalised regression is w at any rank, and equals T in the paper's
+    case.
     """
     H = problem.targets.factor
     targets = H @ (H.T @ exact.scores)

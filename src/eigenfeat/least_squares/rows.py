@@ -37,7 +37,7 @@ class CentredRows:
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.matrix.shape  # type: ignore[return-value]
+        return self.matrix.shape
 
     @property
     def dtype(self) -> np.dtype:
@@ -45,7 +45,7 @@ class CentredRows:
 
     @property
     def is_sparse(self) -> bool:
-        return sparse.issparse(self.matrix)
+        return not isinstance(self.matrix, np.ndarray)
 
     def times(self, vectors: np.ndarray) -> np.ndarray:
         """``A @ vectors``."""
@@ -63,13 +63,13 @@ class CentredRows:
 
     def gram(self) -> np.ndarray:
         """``AᵀA``, d × d."""
-        if not self.is_sparse:
+        if isinstance(self.matrix, np.ndarray):
             return self.matrix.T @ self.matrix
         return _inner_products(self.matrix) - (self.root @ self.root) * np.outer(self.mean, self.mean)
 
     def dual_gram(self) -> np.ndarray:
         """``AAᵀ``, n × n."""
-        if not self.is_sparse:
+        if isinstance(self.matrix, np.ndarray):
             return self.matrix @ self.matrix.T
         gram = _inner_products(self.matrix.T.tocsr())
         along_mean = self.matrix @ self.mean - 0.5 * (self.mean @ self.mean) * self.root
@@ -79,7 +79,7 @@ class CentredRows:
 
     def column_squares(self) -> np.ndarray:
         """The diagonal of ``AᵀA``."""
-        if not self.is_sparse:
+        if isinstance(self.matrix, np.ndarray):
             return np.einsum("ij,ij->j", self.matrix, self.matrix)
         squares = self.matrix.power(2).sum(axis=0)
         return np.maximum(squares - (self.root @ self.root) * self.mean**2, 0)
@@ -90,11 +90,6 @@ class CentredRows:
     def inner(self, vectors: np.ndarray, scores: np.ndarray) -> np.ndarray:
         """``VᵀV`` of directions V whose scores are AV."""
         return vectors.T @ vectors
-
-    def take(self, index: np.ndarray) -> tuple[np.ndarray | sparse.csr_array, np.ndarray]:
-        """Some rows uncentred (with the mean put back), and the square roots of their weights."""
-        chosen, root = self.matrix[index], self.root[index]
-        return (chosen if self.is_sparse else chosen + np.outer(root, self.mean)), root
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +109,7 @@ class KernelRows:
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.matrix.shape  # type: ignore[return-value]
+        return self.matrix.shape
 
     @property
     def dtype(self) -> np.dtype:

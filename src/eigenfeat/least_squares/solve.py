@@ -90,7 +90,7 @@ def _warn_of_targets(converged: np.ndarray, max_iter: int, tol: float) -> None:
     if not converged.all():
         warnings.warn(
             f"{np.count_nonzero(~converged)} of {len(converged)} targets did not reach tol={tol:g} in "
-            f"max_iter={max_iter} iterations: raise max_iter, or give a larger alpha or ridge, which speeds convergence.",
+            f"max_iter={max_iter} iterations: raise max_iter; a larger alpha or ridge converges sooner.",
             ConvergenceWarning,
             stacklevel=2,
         )

@@ -47,9 +47,7 @@ class Targets:
     def padded(self, n_rows: int) -> Targets:
         """The same with zero targets for rows appended below."""
         below = np.zeros((n_rows, self.rank), dtype=self.orthonormal.dtype)
-        return Targets(
-            np.vstack([self.orthonormal, below]), self.singular_values, self.loadings, self.mean, self.scale
-        )
+        return Targets(np.vstack([self.orthonormal, below]), self.singular_values, self.loadings, self.mean, self.scale)
 
 
 def reduce(
@@ -61,8 +59,8 @@ def reduce(
 ) -> Targets:
     """Orthonormal targets of H: the first three steps of the LS paper's Algorithm 1.
 
-    H = QR and R = U_R Σ_R Vᵀ make the thin SVD of H, which LAPACK computes by these very steps. The paper pivots to find
-    the rank of H; here it is read off the singular values.
+    H = QR and R = U_R Σ_R Vᵀ make the thin SVD of H, which LAPACK computes by these very steps. The paper pivots to
+    find the rank of H; here it is read off the singular values.
 
     Parameters
     ----------
@@ -74,7 +72,7 @@ def reduce(
     dtype : dtype, optional
         Of the orthonormal targets; float64 by default.
     """
-    B = np.asarray(H.toarray() if sparse.issparse(H) else H, dtype=np.float64)
+    B = np.asarray(H if isinstance(H, np.ndarray) else H.toarray(), dtype=np.float64)
     root = root.astype(np.float64)
     mean = (root**2 @ B) / (root @ root)
     # A constant column is empty once centred; what rounding leaves of it must not count towards the rank.
@@ -86,9 +84,7 @@ def reduce(
     r = int(np.count_nonzero(singular_values > limit))
     T, singular_values, V = T[:, :r], singular_values[:r], Vt[:r].T
     scale = np.ones(r) if project else singular_values
-    return Targets(
-        T.astype(np.float64 if dtype is None else dtype, copy=False), singular_values, V, mean, scale
-    )
+    return Targets(T.astype(np.float64 if dtype is None else dtype, copy=False), singular_values, V, mean, scale)
 
 
 def class_indicator(codes: np.ndarray, n_classes: int) -> np.ndarray:
@@ -104,7 +100,8 @@ def hypergraph_factor(
     With J the n × k incidence matrix, δ(e) the (weighted) number of rows of label e and unit edge weights, every
     expansion scales rows and columns of J:
 
-    - "star": a node for every label, joined to its rows with weight 1/δ(e); d(v) = Σ_e J_ve / δ(e), H = D_v^-½ J D_e^-1;
+    - "star": a node for every label, joined to its rows with weight 1/δ(e); d(v) = Σ_e J_ve / δ(e), H = D_v^-½ J
+      D_e^-1;
     - "clique": rows joined once for every label they share, a row with itself too, without which S would be
       indefinite; d(v) = Σ_e J_ve δ(e), H = D_v^-½ J;
     - "zhou": the normalised hypergraph of Zhou et al.; d(v) = Σ_e J_ve, H = D_v^-½ J D_e^-½.
@@ -115,9 +112,7 @@ def hypergraph_factor(
     size = J.T @ (np.ones(J.shape[0]) if sample_weight is None else sample_weight)
     edge_power, degree_power = {"star": (-1.0, -1.0), "clique": (0.0, 1.0), "zhou": (-0.5, 0.0)}[expansion]
     degree = J @ _power(size, degree_power)
-    return sparse.csr_array(
-        sparse.diags_array(_power(degree, -0.5)) @ J @ sparse.diags_array(_power(size, edge_power))
-    )
+    return sparse.csr_array(sparse.diags_array(_power(degree, -0.5)) @ J @ sparse.diags_array(_power(size, edge_power)))
 
 
 def _power(values: np.ndarray, exponent: float) -> np.ndarray:
