@@ -76,7 +76,7 @@ class TargetRegressionMixin(MultiOutputMixin, RegressorMixin):
     def _store_targets(self, problem: Problem, solution: Solution) -> None:
         targets = problem.targets
         scores = solution.scores.astype(np.float64)
-        noise = scores.T @ scores + problem.shift * problem.rows.inner(solution.vectors, solution.scores)
+        noise = scores.T @ scores + solution.shift * problem.rows.inner(solution.vectors, solution.scores)
         covariance = (scores.T @ targets.orthonormal * targets.singular_values) @ targets.loadings.T
         self.y_mean_ = targets.mean.astype(solution.scores.dtype)
         self.y_loadings_ = np.linalg.lstsq(noise, covariance, rcond=None)[0].astype(solution.scores.dtype)

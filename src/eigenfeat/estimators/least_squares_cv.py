@@ -14,7 +14,7 @@ from eigenfeat.estimators.least_squares import (
     LeastSquaresLDA,
     LeastSquaresOPLS,
 )
-from eigenfeat.estimators.least_squares_base import LeastSquaresTransformer
+from eigenfeat.estimators.least_squares_base import LeastSquaresTransformer, documented
 from eigenfeat.least_squares.paths import PAPER_ALPHAS, SPARSE_PENALTIES, fold_errors
 from eigenfeat.least_squares.penalised import aligned_targets
 from eigenfeat.least_squares.problem import Problem
@@ -118,7 +118,7 @@ _SEARCH = """penalty : {"ridge", "lasso", "elasticnet", "group"}
 
 def _documented(cls):
     cls.__doc__ = (cls.__doc__ or "").replace("{SEARCH}", _SEARCH.replace("{NAME}", cls.__name__[:-2]))
-    return cls
+    return documented(cls)
 
 
 @_documented
@@ -128,6 +128,10 @@ class LeastSquaresLDACV(AlphaSearchMixin, LeastSquaresLDA):
     Parameters
     ----------
     {SEARCH}
+
+    References
+    ----------
+    {REFERENCE}
 
     Examples
     --------
@@ -147,6 +151,10 @@ class LeastSquaresCCACV(AlphaSearchMixin, LeastSquaresCCA):
     ----------
     {SEARCH}
 
+    References
+    ----------
+    {REFERENCE}
+
     Examples
     --------
     >>> from sklearn.datasets import load_linnerud
@@ -164,6 +172,10 @@ class LeastSquaresOPLSCV(AlphaSearchMixin, LeastSquaresOPLS):
     Parameters
     ----------
     {SEARCH}
+
+    References
+    ----------
+    {REFERENCE}
 
     Examples
     --------
@@ -184,6 +196,10 @@ class HypergraphFeaturesCV(AlphaSearchMixin, HypergraphFeatures):
     expansion : {"star", "clique", "zhou"}
         How the hypergraph becomes a graph.
     {SEARCH}
+
+    References
+    ----------
+    {REFERENCE}
 
     Examples
     --------
@@ -247,6 +263,10 @@ class LeastSquaresFeaturesCV(AlphaSearchMixin, LeastSquaresFeatures):
     Parameters
     ----------
     {SEARCH}
+
+    References
+    ----------
+    {REFERENCE}
 
     Examples
     --------

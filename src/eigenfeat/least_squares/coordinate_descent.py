@@ -125,9 +125,9 @@ class Descent:
         size = penalty.size(gradient - penalty.l2 * W)
         c = np.minimum(1.0, np.divide(penalty.l1, size, out=np.ones_like(size), where=size > 0))
         gaps = 0.5 * residual * (1 + c**2) + penalty.l1 * penalty.value(W) - c * (total - fitted)
-        gaps = np.divide(gaps, 0.5 * total, out=np.zeros_like(gaps), where=total > 0)
-        # The group penalty binds the targets together: only the sum of their shares is a gap.
-        return np.full_like(gaps, gaps.mean()) if penalty.group else gaps
+        if penalty.group:  # it binds the targets together: only the sum of their shares is a gap
+            gaps, total = np.full_like(gaps, gaps.sum()), np.full_like(total, total.sum())
+        return np.divide(gaps, 0.5 * total, out=np.zeros_like(gaps), where=total > 0)
 
 
 @njit(cache=True)

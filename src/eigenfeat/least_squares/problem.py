@@ -48,6 +48,8 @@ class Solution:
         ``wᵀAᵀSAw / wᵀ(AᵀA + shift·I)w``: eigenvalues, or the quotients that penalised directions attain.
     residuals : (k,) array
         Of the eigenvalue equation, relative.
+    shift : float
+        The ridge of the problem that was solved.
     solver : str
     n_iter : int
         Iterations or sweeps; 1 for direct solvers.
@@ -59,6 +61,7 @@ class Solution:
     scores: np.ndarray
     values: np.ndarray
     residuals: np.ndarray
+    shift: float
     solver: str
     n_iter: int
     converged: np.ndarray
@@ -69,8 +72,9 @@ def orient(problem: Problem, vectors: np.ndarray, scores: np.ndarray) -> tuple[n
 
     The choice depends neither on the basis of the inputs nor on the order of the rows.
     """
-    columns = problem.targets.loadings.astype(scores.dtype) @ (problem.targets.factor.T @ scores)
-    sign = signs(columns)
+    targets = problem.targets
+    along_targets = targets.singular_values[:, None] * (targets.orthonormal.T @ scores)
+    sign = signs((targets.loadings @ along_targets).astype(scores.dtype))
     return vectors * sign, scores * sign
 
 
@@ -91,4 +95,4 @@ def finish(
     residuals = relative_residuals(signal_products, noise_products, values, mean_value)
     if converged is None:
         converged = np.ones(problem.targets.rank, dtype=bool)
-    return Solution(vectors, scores, values, residuals, solver, n_iter, converged)
+    return Solution(vectors, scores, values, residuals, problem.shift, solver, n_iter, converged)
