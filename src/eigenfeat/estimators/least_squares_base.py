@@ -72,8 +72,7 @@ ATTRIBUTES = """components_ : (n_components, d) array
     n_features_in_ : int"""
 
 REFERENCE = """Sun, Ji & Ye (2009), *A least squares formulation for a class of generalized eigenvalue problems in
-machine
-    learning*."""
+    machine learning*."""
 
 Documented = TypeVar("Documented", bound=type)
 

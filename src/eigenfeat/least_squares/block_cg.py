@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import eigh, qr, svd
@@ -11,6 +11,9 @@ from scipy.linalg import eigh, qr, svd
 from eigenfeat.least_squares.problem import Problem
 from eigenfeat.least_squares.rows import CentredRows
 from eigenfeat.solvers.conventions import rank_cutoff
+
+# Eigenvalues that are preconditioned away. The sketch costs as much as this many targets in one iteration.
+SKETCH = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,25 +29,79 @@ def solve_iterative(problem: Problem, tol: float, max_iter: int, start: np.ndarr
     """``(AᵀA + shift·I)† AᵀH`` without forming a Gram matrix: memory O(nnz + (n + d) r).
 
     Mathematically LSQR on every target, started at zero (so the shortest solution where there are many), but the
-    targets search one common Krylov space, which takes fewer iterations, and share each pass over A. From ``start``
-    (directions of a neighbouring shift, say) only the best combination of its columns is kept as a first guess.
+    targets search one common Krylov space, which takes fewer iterations, and share each pass over A. With a ridge,
+    the few largest eigenvalues, which word counts and other raw data spread over many orders of magnitude, are
+    preconditioned away, and wide rows are solved through ``AAᵀ``, whose vectors are shorter.
+
+    Parameters
+    ----------
+    start : (d, k) array, optional
+        Directions near the solution, such as those of a neighbouring shift; their best combination is the first guess.
     """
-    rows = problem.rows
+    rows, H = problem.rows, problem.targets.factor
     assert isinstance(rows, CentredRows)
     shift = rows.dtype.type(problem.shift)
     tol = max(tol, 10 * float(np.finfo(rows.dtype).eps))
 
-    def product(vectors: np.ndarray) -> np.ndarray:
-        return rows.transpose_times(rows.times(vectors)) + shift * vectors
+    def by_columns(vectors: np.ndarray) -> np.ndarray:
+        return rows.transpose_times(rows.times(vectors))
 
-    block = rows.transpose_times(problem.targets.factor)
-    if start is None or start.shape[1] == 0:
-        return block_conjugate_gradients(product, block, tol, max_iter)
-    image = product(start)
-    mix = _inverse(start.T @ image) @ (start.T @ block)
-    size = np.linalg.norm(block, axis=0)
-    rest = block_conjugate_gradients(product, block - image @ mix, tol, max_iter, size)
-    return IterativeResult(start @ mix + rest.vectors, rest.residuals, rest.n_iter)
+    def by_rows(vectors: np.ndarray) -> np.ndarray:
+        return rows.times(rows.transpose_times(vectors))
+
+    block = rows.transpose_times(H)
+    if problem.shift == 0:
+        return block_conjugate_gradients(by_columns, block, tol, max_iter)
+    if start is not None and start.shape[1]:
+        image = by_columns(start) + shift * start
+        mix = _inverse(start.T @ image) @ (start.T @ block)
+        size = np.linalg.norm(block, axis=0)
+        rest = _preconditioned(by_columns, shift, block - image @ mix, tol, max_iter, size)
+        return replace(rest, vectors=start @ mix + rest.vectors)
+    if rows.shape[0] < rows.shape[1]:
+        dual = _preconditioned(by_rows, shift, H, tol, max_iter)
+        return replace(dual, vectors=rows.transpose_times(dual.vectors))
+    return _preconditioned(by_columns, shift, block, tol, max_iter)
+
+
+def _preconditioned(
+    product: Callable[[np.ndarray], np.ndarray],
+    shift: np.floating,
+    block: np.ndarray,
+    tol: float,
+    max_iter: int,
+    size: np.ndarray | None = None,
+) -> IterativeResult:
+    """Solve ``(N + shift·I) W = block`` with the largest eigenvalues of N flattened by a sketch.
+
+    The randomised Nyström preconditioner (Frangella, Tropp & Udell 2023), applied on both sides so that the problem
+    stays symmetric; its seed is fixed.
+    """
+    values, U = _largest_eigenpairs(product, block.shape[0], block.dtype)
+    squeeze = np.sqrt((values.min(initial=0) + shift) / (values + shift)) - 1
+
+    def condition(vectors: np.ndarray) -> np.ndarray:
+        return vectors + U @ (squeeze[:, None] * (U.T @ vectors))
+
+    def conditioned(vectors: np.ndarray) -> np.ndarray:
+        vectors = condition(vectors)
+        return condition(product(vectors) + shift * vectors)
+
+    result = block_conjugate_gradients(conditioned, condition(block), tol, max_iter, size)
+    return replace(result, vectors=condition(result.vectors))
+
+
+def _largest_eigenpairs(
+    product: Callable[[np.ndarray], np.ndarray], n: int, dtype: np.dtype
+) -> tuple[np.ndarray, np.ndarray]:
+    """Approximate largest eigenvalues, descending, and eigenvectors of a semi-definite matrix, by one product."""
+    draws = np.random.default_rng(0).normal(size=(n, min(SKETCH, n // 2))).astype(dtype)
+    basis = qr(draws, mode="economic", overwrite_a=True, check_finite=False)[0]
+    image = product(np.ascontiguousarray(basis))
+    small, Q = eigh(basis.T @ image, check_finite=False)
+    kept = small > rank_cutoff(small, dtype)
+    U, s, _ = svd((image @ Q[:, kept]) / np.sqrt(small[kept]), full_matrices=False, check_finite=False)
+    return s**2, U
 
 
 def block_conjugate_gradients(
