@@ -4,6 +4,8 @@ Everything here is one idea: choose symmetric matrices S (signal) and N (noise),
 """
 
 from eigenfeat.estimators.fisher_lda import FisherLDA
+from eigenfeat.estimators.gem_classifier import GEMClassifier
+from eigenfeat.estimators.gem_features import GEMFeatures
 from eigenfeat.estimators.least_squares import (
     HypergraphFeatures,
     LeastSquaresCCA,
@@ -18,6 +20,7 @@ from eigenfeat.estimators.least_squares_cv import (
     LeastSquaresLDACV,
     LeastSquaresOPLSCV,
 )
+from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.estimators.principal import OrientedPCA, VanishingComponents
 from eigenfeat.estimators.rayleigh import RayleighFeatures
 from eigenfeat.estimators.sliced_inverse import SlicedInverseRegression
@@ -26,6 +29,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "FisherLDA",
+    "GEMClassifier",
+    "GEMFeatures",
     "HypergraphFeatures",
     "HypergraphFeaturesCV",
     "LeastSquaresCCA",
@@ -36,6 +41,7 @@ __all__ = [
     "LeastSquaresLDACV",
     "LeastSquaresOPLS",
     "LeastSquaresOPLSCV",
+    "MultinomialLogit",
     "OrientedPCA",
     "RayleighFeatures",
     "SlicedInverseRegression",

@@ -14,6 +14,7 @@ from eigenfeat.solvers.conventions import rank_cutoff
 
 # Eigenvalues that are preconditioned away. The sketch costs as much as this many targets in one iteration.
 SKETCH = 200
+SKETCH_BLOCK = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +98,9 @@ def _largest_eigenpairs(
     """Approximate largest eigenvalues, descending, and eigenvectors of a semi-definite matrix, by one product."""
     draws = np.random.default_rng(0).normal(size=(n, min(SKETCH, n // 2))).astype(dtype)
     basis = qr(draws, mode="economic", overwrite_a=True, check_finite=False)[0]
-    image = product(np.ascontiguousarray(basis))
+    # In parts, so that images of the sketch in the longer space need little memory.
+    starts = range(0, basis.shape[1], SKETCH_BLOCK)
+    image = np.hstack([product(np.ascontiguousarray(basis[:, i : i + SKETCH_BLOCK])) for i in starts])
     small, Q = eigh(basis.T @ image, check_finite=False)
     kept = small > rank_cutoff(small, dtype)
     U, s, _ = svd((image @ Q[:, kept]) / np.sqrt(small[kept]), full_matrices=False, check_finite=False)

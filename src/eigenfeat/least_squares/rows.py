@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 from scipy import sparse
+from scipy.linalg import get_blas_funcs
 
 # Of a sparse product, a row with more than this share of nonzeros costs less in a dense one (measured on word
 # counts: a dense product runs some 200 times as many multiplications a second).
@@ -50,12 +51,12 @@ class CentredRows:
     def times(self, vectors: np.ndarray) -> np.ndarray:
         """``A @ vectors``."""
         product = self.matrix @ vectors
-        return product - np.outer(self.root, self.mean @ vectors) if self.is_sparse else product
+        return _less_outer(product, self.root, self.mean @ vectors) if self.is_sparse else product
 
     def transpose_times(self, block: np.ndarray) -> np.ndarray:
         """``Aᵀ @ block``."""
         product = self.matrix.T @ block
-        return product - np.outer(self.mean, self.root @ block) if self.is_sparse else product
+        return _less_outer(product, self.mean, self.root @ block) if self.is_sparse else product
 
     def combine(self, block: np.ndarray, vectors: np.ndarray) -> np.ndarray:
         """``Aᵀ block + vectors``: the two parts a direction or its image can be made of."""
@@ -65,7 +66,7 @@ class CentredRows:
         """``AᵀA``, d × d."""
         if isinstance(self.matrix, np.ndarray):
             return self.matrix.T @ self.matrix
-        return _inner_products(self.matrix) - (self.root @ self.root) * np.outer(self.mean, self.mean)
+        return _less_outer(_inner_products(self.matrix), (self.root @ self.root) * self.mean, self.mean)
 
     def dual_gram(self) -> np.ndarray:
         """``AAᵀ``, n × n."""
@@ -73,9 +74,7 @@ class CentredRows:
             return self.matrix @ self.matrix.T
         gram = _inner_products(self.matrix.T.tocsr())
         along_mean = self.matrix @ self.mean - 0.5 * (self.mean @ self.mean) * self.root
-        gram -= np.outer(along_mean, self.root)
-        gram -= np.outer(self.root, along_mean)
-        return gram
+        return _less_outer(_less_outer(gram, along_mean, self.root), self.root, along_mean)
 
     def column_squares(self) -> np.ndarray:
         """The diagonal of ``AᵀA``."""
@@ -167,6 +166,12 @@ def append_differences(rows: CentredRows, differences: np.ndarray | sparse.csr_a
 
 def _roots(n_rows: int, sample_weight: np.ndarray | None, dtype: np.dtype) -> np.ndarray:
     return np.ones(n_rows, dtype=dtype) if sample_weight is None else np.sqrt(sample_weight).astype(dtype)
+
+
+def _less_outer(matrix: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """``matrix - left rightᵀ`` in the place of a C-ordered matrix: a second one of its size may not fit."""
+    ger = get_blas_funcs("ger", (matrix,))
+    return ger(-1.0, right, left, a=matrix.T, overwrite_a=True).T
 
 
 def _inner_products(rows: sparse.csr_array) -> np.ndarray:
