@@ -230,14 +230,14 @@ class LeastSquaresTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         return AlphaPath(alphas, components, eigenvalues)
 
     def _path_alphas(self, problem: Problem) -> np.ndarray:
-        if self.penalty == "ridge":
-            return np.logspace(-6, 3, 10)
+        return np.logspace(-6, 3, 10) if self.penalty == "ridge" else self._sparse_alphas(problem, 50)
+
+    def _sparse_alphas(self, problem: Problem, n_alphas: int) -> np.ndarray:
         assert isinstance(problem.rows, CentredRows)
         exact = solve(problem, self.solver, tol=self.tol, max_iter=self.max_iter)
         targets = aligned_targets(problem, exact)[:, : self.n_components]
-        return default_alphas(Descent(problem.rows, targets), self.penalty == "group") / (
-            self.l1_ratio if self.penalty == "elasticnet" else 1.0
-        )
+        alphas = default_alphas(Descent(problem.rows, targets), self.penalty == "group", n_alphas)
+        return alphas / (self.l1_ratio if self.penalty == "elasticnet" else 1.0)
 
     def _settings(self) -> Settings:
         return Settings(self.penalty, self.l1_ratio, self.n_components, self.solver, self.tol, self.max_iter)

@@ -28,7 +28,7 @@ class AlphaSearchMixin(LeastSquaresTransformer):
     _parameter_constraints: dict = {
         **{name: rule for name, rule in LeastSquaresTransformer._parameter_constraints.items() if name != "alpha"},
         "penalty": [StrOptions({"ridge", *SPARSE_PENALTIES})],
-        "alphas": ["array-like"],
+        "alphas": [None, "array-like"],
         "cv": ["cv_object"],
     }
 
@@ -37,7 +37,7 @@ class AlphaSearchMixin(LeastSquaresTransformer):
         n_components=None,
         *,
         penalty="ridge",
-        alphas=PAPER_ALPHAS,
+        alphas=None,
         cv=None,
         l1_ratio=0.5,
         ridge=0.0,
@@ -68,15 +68,22 @@ class AlphaSearchMixin(LeastSquaresTransformer):
         self.max_iter = max_iter
 
     def _choose_alpha(self, X, y, weights, problem: Problem) -> float:
+        alphas = self._candidates(problem)
+        if self.cv is None and self.penalty == "ridge":
+            errors = generalized_cross_validation(problem, decompose(problem.rows), alphas)
+        else:
+            errors = self._fold_errors(X, y, weights, problem, alphas).mean(axis=0)
+        self.alphas_, self.cv_errors_ = alphas, errors
+        self.alpha_ = float(alphas[np.argmin(errors)])
+        return self.alpha_
+
+    def _candidates(self, problem: Problem) -> np.ndarray:
+        if self.alphas is None:
+            return np.array(PAPER_ALPHAS) if self.penalty == "ridge" else self._sparse_alphas(problem, 21)[1:]
         alphas = np.asarray(self.alphas, dtype=np.float64)
         if alphas.ndim != 1 or len(alphas) == 0 or not np.all(alphas >= 0):
             raise ValueError(f"alphas must be a list of non-negative numbers, got {self.alphas!r}.")
-        if self.cv is None and self.penalty == "ridge":
-            self.cv_errors_ = generalized_cross_validation(problem, decompose(problem.rows), alphas)
-        else:
-            self.cv_errors_ = self._fold_errors(X, y, weights, problem, alphas).mean(axis=0)
-        self.alpha_ = float(alphas[np.argmin(self.cv_errors_)])
-        return self.alpha_
+        return alphas
 
     def _fold_errors(self, X, y, weights, problem: Problem, alphas: np.ndarray) -> np.ndarray:
         settings = self._settings()
@@ -98,8 +105,9 @@ def _feature_vectors(kernel: np.ndarray) -> np.ndarray:
 
 
 _SEARCH = """penalty : {"ridge", "lasso", "elasticnet", "group"}
-    alphas : array
-        Candidates; by default the LS paper's 1e-6, 1e-4, 1e-2, 1, 10, 100 and 1000.
+    alphas : array, optional
+        Candidates; by default the LS paper's 1e-6, 1e-4, 1e-2, 1, 10, 100 and 1000 for the ridge, and for a sparse
+        penalty 20 values below the smallest that leaves no weight, down to a thousandth of it.
     cv : int, splitter or iterable, optional
         Folds on which the squared error of predicting H from X is measured. By default generalized cross-validation for
         the ridge, from one decomposition of X, and five folds for the sparse penalties.
@@ -110,8 +118,8 @@ _SEARCH = """penalty : {"ridge", "lasso", "elasticnet", "group"}
     ----------
     alpha_ : float
         The candidate of least error.
-    cv_errors_ : array
-        Error of every candidate, in the order of ``alphas``.
+    alphas_, cv_errors_ : arrays
+        The candidates, and the error of each.
     components_, eigenvalues_, ...
         As in `{NAME}`, refitted on all rows at ``alpha_``; unlabelled rows take no part in the choice."""
 
@@ -221,7 +229,7 @@ class HypergraphFeaturesCV(AlphaSearchMixin, HypergraphFeatures):
         *,
         expansion="star",
         penalty="ridge",
-        alphas=PAPER_ALPHAS,
+        alphas=None,
         cv=None,
         l1_ratio=0.5,
         ridge=0.0,

@@ -34,7 +34,7 @@ def penalised_solution(problem: Problem, fit: PenalisedFit, exact_solver: str, t
     return finish(problem, fit.vectors, scores, values, exact_solver, fit.n_iter, fit.gaps <= tol)
 
 
-def default_alphas(descent: Descent, group: bool, n_alphas: int = 50, ratio: float = 1e-3) -> np.ndarray:
+def default_alphas(descent: Descent, group: bool, n_alphas: int, ratio: float = 1e-3) -> np.ndarray:
     """A grid from the smallest alpha that leaves nothing, downwards."""
     return np.geomspace(1, ratio, n_alphas) * descent.largest_alpha(group)
 
