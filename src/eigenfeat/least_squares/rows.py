@@ -14,8 +14,8 @@ from scipy import sparse
 from scipy.linalg import get_blas_funcs
 
 # Of a sparse product, a row with more than this share of nonzeros costs less in a dense one (measured on word
-# counts: a dense product runs some 200 times as many multiplications a second).
-DENSE_SHARE = 0.06
+# counts: a dense product runs some 100 times as many multiplications a second).
+DENSE_SHARE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
