@@ -352,6 +352,8 @@ REFUSED = {
     "graph of another width": (LeastSquaresLDA(), {"X_unlabelled": np.ones((5, 3))}, "X_unlabelled has 3 features"),
     "unlabelled NaN": (LeastSquaresLDA(), {"X_unlabelled": np.full((5, 4), np.nan)}, "X_unlabelled contains NaN"),
     "negative alphas": (LeastSquaresLDACV(alphas=[-1.0, 1.0]), {}, "alphas must be a list of non-negative"),
+    "no sparse alpha": (LeastSquaresLDACV(penalty="lasso", alphas=[0.0, 1.0]), {}, "list of positive numbers"),
+    "no lasso": (LeastSquaresLDA(penalty="lasso", alpha=0.0), {}, "is no penalty: set penalty=None"),
     "negative alpha": (LeastSquaresLDA(alpha=-1.0), {}, "'alpha' parameter"),
     "no penalty to search": (LeastSquaresLDACV(penalty=None), {}, "'penalty' parameter"),
 }
@@ -378,6 +380,8 @@ def test_other_refusals():
         HypergraphFeatures().fit(X, Y)
     with pytest.raises(ValueError, match="path needs a penalty"):
         LeastSquaresCCA().path(X, Y)
+    with pytest.raises(ValueError, match="alphas must be a list of positive numbers"):
+        LeastSquaresCCA(penalty="lasso").path(X, Y, alphas=[-1.0])
     with pytest.raises(ValueError, match="no direction that varies with y"):
         LeastSquaresCCA().fit(np.ones((20, 3)), Y)
 

@@ -219,7 +219,7 @@ class LeastSquaresTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             )
         X, y, weights = self._validated(X, y, sample_weight)
         problem = self._problem(X, y, weights)
-        alphas = np.sort(self._path_alphas(problem) if alphas is None else np.asarray(alphas, dtype=float))[::-1]
+        alphas = np.sort(self._path_alphas(problem) if alphas is None else self._checked_alphas(alphas))[::-1]
         solutions = [self._first(solution) for solution in solve_path(problem, alphas, self._settings())]
         width = max(len(solution.values) for solution in solutions)
         components = np.zeros((len(alphas), width, X.shape[1]), dtype=X.dtype)
@@ -238,6 +238,16 @@ class LeastSquaresTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         targets = aligned_targets(problem, exact)[:, : self.n_components]
         alphas = default_alphas(Descent(problem.rows, targets), self.penalty == "group", n_alphas)
         return alphas / (self.l1_ratio if self.penalty == "elasticnet" else 1.0)
+
+    def _checked_alphas(self, alphas) -> np.ndarray:
+        checked = np.asarray(alphas, dtype=np.float64)
+        sparse_penalty = self.penalty in SPARSE_PENALTIES
+        if checked.ndim != 1 or len(checked) == 0 or not np.all(checked > 0 if sparse_penalty else checked >= 0):
+            raise ValueError(
+                f"alphas must be a list of {'positive' if sparse_penalty else 'non-negative'} numbers for "
+                f"penalty={self.penalty!r}, got {alphas!r}."
+            )
+        return checked
 
     def _settings(self) -> Settings:
         return Settings(self.penalty, self.l1_ratio, self.n_components, self.solver, self.tol, self.max_iter)
@@ -260,6 +270,10 @@ class LeastSquaresTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         raise NotImplementedError
 
     def _choose_alpha(self, X, y, weights, problem: Problem) -> float:
+        if self.penalty in SPARSE_PENALTIES and self.alpha == 0:
+            raise ValueError(
+                f"alpha=0 with penalty={self.penalty!r} is no penalty: set penalty=None, or a positive alpha."
+            )
         return self.alpha
 
     def _check_combination(self) -> None:

@@ -80,10 +80,7 @@ class AlphaSearchMixin(LeastSquaresTransformer):
     def _candidates(self, problem: Problem) -> np.ndarray:
         if self.alphas is None:
             return np.array(PAPER_ALPHAS) if self.penalty == "ridge" else self._sparse_alphas(problem, 21)[1:]
-        alphas = np.asarray(self.alphas, dtype=np.float64)
-        if alphas.ndim != 1 or len(alphas) == 0 or not np.all(alphas >= 0):
-            raise ValueError(f"alphas must be a list of non-negative numbers, got {self.alphas!r}.")
-        return alphas
+        return self._checked_alphas(self.alphas)
 
     def _fold_errors(self, X, y, weights, problem: Problem, alphas: np.ndarray) -> np.ndarray:
         settings = self._settings()

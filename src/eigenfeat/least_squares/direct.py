@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import cho_solve, eigh, lapack
 
 from eigenfeat.least_squares.problem import Problem
-from eigenfeat.least_squares.rows import CentredRows
+from eigenfeat.least_squares.rows import CentredRows, less_outer
 from eigenfeat.solvers.conventions import rank_cutoff
 
 
@@ -26,7 +26,7 @@ def solve_dual(problem: Problem) -> np.ndarray:
     # factored although it is singular.
     direction = problem.rows.root / np.linalg.norm(problem.rows.root)
     typical = gram.dtype.type(gram.trace() / len(gram))
-    gram += np.outer(direction * typical, direction)
+    gram = less_outer(gram, -typical * direction, direction)
     empty = np.flatnonzero(gram.diagonal() == 0)  # rows of no weight, whose targets are zero too
     gram[empty, empty] = typical
     return problem.rows.transpose_times(solve_semidefinite(gram, problem.targets.factor))
@@ -37,9 +37,9 @@ def solve_semidefinite(matrix: np.ndarray, block: np.ndarray) -> np.ndarray:
 
     The matrix is positive semi-definite up to rounding, and overwritten.
     """
-    potrf, pocon = lapack.get_lapack_funcs(("potrf", "pocon"), (matrix,))
+    potrf, pocon, lange = lapack.get_lapack_funcs(("potrf", "pocon", "lange"), (matrix,))
     diagonal = matrix.diagonal().copy()
-    size = float(np.abs(matrix).sum(axis=0).max())
+    size = lange("1", matrix.T)
     # LAPACK reads and writes one triangle of the transpose; the other keeps the matrix for the second way.
     factor, failed = potrf(matrix.T, lower=False, overwrite_a=True, clean=False)
     if not failed:

@@ -51,12 +51,12 @@ class CentredRows:
     def times(self, vectors: np.ndarray) -> np.ndarray:
         """``A @ vectors``."""
         product = self.matrix @ vectors
-        return _less_outer(product, self.root, self.mean @ vectors) if self.is_sparse else product
+        return less_outer(product, self.root, self.mean @ vectors) if self.is_sparse else product
 
     def transpose_times(self, block: np.ndarray) -> np.ndarray:
         """``Aᵀ @ block``."""
         product = self.matrix.T @ block
-        return _less_outer(product, self.mean, self.root @ block) if self.is_sparse else product
+        return less_outer(product, self.mean, self.root @ block) if self.is_sparse else product
 
     def combine(self, block: np.ndarray, vectors: np.ndarray) -> np.ndarray:
         """``Aᵀ block + vectors``: the two parts a direction or its image can be made of."""
@@ -66,7 +66,7 @@ class CentredRows:
         """``AᵀA``, d × d."""
         if isinstance(self.matrix, np.ndarray):
             return self.matrix.T @ self.matrix
-        return _less_outer(_inner_products(self.matrix), (self.root @ self.root) * self.mean, self.mean)
+        return less_outer(_inner_products(self.matrix), (self.root @ self.root) * self.mean, self.mean)
 
     def dual_gram(self) -> np.ndarray:
         """``AAᵀ``, n × n."""
@@ -74,7 +74,7 @@ class CentredRows:
             return self.matrix @ self.matrix.T
         gram = _inner_products(self.matrix.T.tocsr())
         along_mean = self.matrix @ self.mean - 0.5 * (self.mean @ self.mean) * self.root
-        return _less_outer(_less_outer(gram, along_mean, self.root), self.root, along_mean)
+        return less_outer(less_outer(gram, along_mean, self.root), self.root, along_mean)
 
     def column_squares(self) -> np.ndarray:
         """The diagonal of ``AᵀA``."""
@@ -168,7 +168,7 @@ def _roots(n_rows: int, sample_weight: np.ndarray | None, dtype: np.dtype) -> np
     return np.ones(n_rows, dtype=dtype) if sample_weight is None else np.sqrt(sample_weight).astype(dtype)
 
 
-def _less_outer(matrix: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+def less_outer(matrix: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """``matrix - left rightᵀ`` in the place of a C-ordered matrix: a second one of its size may not fit."""
     ger = get_blas_funcs("ger", (matrix,))
     return ger(-1.0, right, left, a=matrix.T, overwrite_a=True).T
