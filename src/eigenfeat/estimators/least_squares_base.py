@@ -22,7 +22,7 @@ from eigenfeat.least_squares.paths import SPARSE_PENALTIES, Settings, solve_at, 
 from eigenfeat.least_squares.penalised import aligned_targets, default_alphas, warn_of_gaps
 from eigenfeat.least_squares.problem import Problem, Solution
 from eigenfeat.least_squares.rows import CentredRows, append_differences, centre, centre_kernel
-from eigenfeat.least_squares.solve import SOLVERS, solve
+from eigenfeat.least_squares.solve import SOLVERS
 from eigenfeat.least_squares.targets import reduce
 
 PARAMETERS = """n_components : int, optional
@@ -220,7 +220,7 @@ class LeastSquaresTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         X, y, weights = self._validated(X, y, sample_weight)
         problem = self._problem(X, y, weights)
         alphas = np.sort(self._path_alphas(problem) if alphas is None else self._checked_alphas(alphas))[::-1]
-        solutions = [self._first(solution) for solution in solve_path(problem, alphas, self._settings())]
+        solutions = list(solve_path(problem, alphas, self._settings()))
         width = max(len(solution.values) for solution in solutions)
         components = np.zeros((len(alphas), width, X.shape[1]), dtype=X.dtype)
         eigenvalues = np.zeros((len(alphas), width), dtype=X.dtype)
@@ -234,8 +234,7 @@ class LeastSquaresTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     def _sparse_alphas(self, problem: Problem, n_alphas: int) -> np.ndarray:
         assert isinstance(problem.rows, CentredRows)
-        exact = solve(problem, self.solver, tol=self.tol, max_iter=self.max_iter)
-        targets = aligned_targets(problem, exact)[:, : self.n_components]
+        targets = aligned_targets(problem, self._settings().solve(problem))
         alphas = default_alphas(Descent(problem.rows, targets), self.penalty == "group", n_alphas)
         return alphas / (self.l1_ratio if self.penalty == "elasticnet" else 1.0)
 
@@ -318,14 +317,6 @@ class LeastSquaresTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         kernel = pairwise_kernels(X, Y, metric=self.kernel, filter_params=True, **parameters)
         return kernel.astype(X.dtype, copy=False)
 
-    def _first(self, solution: Solution) -> Solution:
-        """The components asked for."""
-        k = self.n_components
-        if k is None or k >= len(solution.values):
-            return solution
-        first = {name: getattr(solution, name)[..., :k] for name in ("vectors", "scores", "values", "residuals")}
-        return replace(solution, **first)
-
     def _store(self, X, problem: Problem, solution: Solution):
         if len(solution.values) == 0:
             raise ValueError("X has no direction that varies with y: its rows are constant, or unrelated to y.")
@@ -336,7 +327,6 @@ class LeastSquaresTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                 UserWarning,
                 stacklevel=3,
             )
-        solution = self._first(solution)
         self.eigenvalues_ = solution.values
         self.residuals_ = solution.residuals
         self.solver_ = solution.solver

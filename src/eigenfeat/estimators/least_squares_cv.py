@@ -18,7 +18,6 @@ from eigenfeat.estimators.least_squares_base import LeastSquaresTransformer, doc
 from eigenfeat.least_squares.paths import PAPER_ALPHAS, SPARSE_PENALTIES, fold_errors
 from eigenfeat.least_squares.penalised import aligned_targets
 from eigenfeat.least_squares.problem import Problem
-from eigenfeat.least_squares.solve import solve
 from eigenfeat.least_squares.spectrum import decompose, generalized_cross_validation
 
 
@@ -86,8 +85,7 @@ class AlphaSearchMixin(LeastSquaresTransformer):
         settings = self._settings()
         targets = problem.targets.factor
         if settings.is_sparse:
-            targets = aligned_targets(problem, solve(problem, self.solver, tol=self.tol, max_iter=self.max_iter))
-            targets = targets[:, : self.n_components]
+            targets = aligned_targets(problem, settings.solve(problem))
         with np.errstate(divide="ignore"):
             unweighted = targets * np.where(problem.rows.root > 0, 1 / problem.rows.root, 0)[:, None]
         folds = list(check_cv(self.cv, y, classifier=hasattr(self, "classes_")).split(X, y))

@@ -34,6 +34,17 @@ class Settings:
     def is_sparse(self) -> bool:
         return self.penalty in SPARSE_PENALTIES
 
+    def solve(self, problem: Problem, start: np.ndarray | None = None) -> Solution:
+        """The problem as it stands, without a sparse penalty."""
+        return solve(
+            problem,
+            self.solver,
+            n_components=self.n_components,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            start=start,
+        )
+
     def penalty_of(self, alpha: float, shift: float) -> Penalty:
         """The sparse penalty at one alpha; the problem's own ridge stays in the objective."""
         l1_share = self.l1_ratio if self.penalty == "elasticnet" else 1.0
@@ -54,29 +65,29 @@ def solve_path(problem: Problem, alphas: Sequence[float] | np.ndarray, settings:
     if settings.is_sparse:
         yield from _sparse_path(problem, alphas, settings)
     elif settings.penalty is None:
-        yield solve(problem, settings.solver, tol=settings.tol, max_iter=settings.max_iter)
+        yield settings.solve(problem)
     else:
         yield from _ridge_path(problem, alphas, settings)
 
 
 def _ridge_path(problem: Problem, alphas: Sequence[float] | np.ndarray, settings: Settings) -> Iterator[Solution]:
     shifted = [replace(problem, shift=problem.shift + alpha) for alpha in alphas]
-    solver = choose(shifted[0]) if settings.solver == "auto" else settings.solver
-    if len(alphas) > 1 and solver != "lsqr":
+    iterative = (choose(shifted[0]) if settings.solver == "auto" else settings.solver) == "lsqr"
+    if len(alphas) > 1 and not iterative:
         spectrum = decompose(problem.rows)
         coordinates = spectrum.project(problem.targets.factor)
-        yield from (solve_spectral(one, spectrum, coordinates) for one in shifted)
+        yield from (solve_spectral(one, spectrum, coordinates, settings.n_components) for one in shifted)
         return
     start = None
     for one in shifted:
-        solution = solve(one, solver, tol=settings.tol, max_iter=settings.max_iter, start=start)
-        start = solution.vectors if solver == "lsqr" else None
+        solution = settings.solve(one, start)
+        start = solution.vectors if iterative else None
         yield solution
 
 
 def _sparse_path(problem: Problem, alphas: Sequence[float] | np.ndarray, settings: Settings) -> Iterator[Solution]:
-    exact = solve(problem, settings.solver, tol=settings.tol, max_iter=settings.max_iter)
-    targets = aligned_targets(problem, exact)[:, : settings.n_components]
+    exact = settings.solve(problem)
+    targets = aligned_targets(problem, exact)
     assert isinstance(problem.rows, CentredRows)
     for fit in descend(Descent(problem.rows, targets), alphas, problem.shift, settings):
         yield penalised_solution(problem, fit, exact.solver, settings.tol)

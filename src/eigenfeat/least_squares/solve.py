@@ -49,11 +49,12 @@ def solve(
     problem: Problem,
     solver: str = "auto",
     *,
+    n_components: int | None = None,
     tol: float = 1e-8,
     max_iter: int = 1000,
     start: np.ndarray | None = None,
 ) -> Solution:
-    """All directions of nonzero eigenvalue, strongest first, scaled so that ``Wᵀ(AᵀA + shift·I)W = I``.
+    """Directions of nonzero eigenvalue, strongest first, scaled so that ``Wᵀ(AᵀA + shift·I)W = I``.
 
     Every solver gives the same directions; they differ in time, memory and, for "lsqr", in a tolerance.
 
@@ -61,6 +62,8 @@ def solve(
     ----------
     problem : Problem
     solver : {"auto", "eigen", "primal", "dual", "lsqr"}
+    n_components : int, optional
+        How many of them; all by default.
     tol : float
         Relative residual of the normal equations at which "lsqr" stops.
     max_iter : int
@@ -70,7 +73,7 @@ def solve(
     """
     name = choose(problem) if solver == "auto" else solver
     if name == "eigen":
-        return solve_spectral(problem, decompose(problem.rows))
+        return solve_spectral(problem, decompose(problem.rows), n_components=n_components)
     n_iter, converged = 1, None
     if name == "lsqr":
         result = solve_iterative(problem, tol, max_iter, start)
@@ -81,9 +84,9 @@ def solve(
         basis = solve_primal(problem) if name == "primal" else solve_dual(problem)
     scores = problem.rows.times(basis)
     values, rotation = rayleigh_ritz(problem, basis, scores)
-    rotation = rotation.astype(basis.dtype)
+    values, rotation = values[:n_components].astype(basis.dtype), rotation[:, :n_components].astype(basis.dtype)
     vectors, scores = orient(problem, basis @ rotation, scores @ rotation)
-    return finish(problem, vectors, scores, values.astype(basis.dtype), name, n_iter, converged)
+    return finish(problem, vectors, scores, values, name, n_iter, converged)
 
 
 def _warn_of_targets(converged: np.ndarray, max_iter: int, tol: float) -> None:

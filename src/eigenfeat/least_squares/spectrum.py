@@ -60,7 +60,12 @@ def decompose(rows: CentredRows | KernelRows) -> Spectrum:
     return Spectrum(rows, s, None, Q) if by_columns else Spectrum(rows, s, Q, None)
 
 
-def solve_spectral(problem: Problem, spectrum: Spectrum, coordinates: np.ndarray | None = None) -> Solution:
+def solve_spectral(
+    problem: Problem,
+    spectrum: Spectrum,
+    coordinates: np.ndarray | None = None,
+    n_components: int | None = None,
+) -> Solution:
     """The generalized eigenproblem itself, in the range of Aᵀ where the noise is diagonal.
 
     With ``F = diag(s / √(s² + shift)) UᵀH = Z diag(√λ) Pᵀ``, the eigenvectors are ``V diag(1 / √(s² + shift)) Z``.
@@ -69,6 +74,8 @@ def solve_spectral(problem: Problem, spectrum: Spectrum, coordinates: np.ndarray
     ----------
     coordinates : (q, r) array, optional
         ``UᵀH``, where it is known already.
+    n_components : int, optional
+        Directions to return; all by default.
     """
     s = spectrum.singular_values
     if coordinates is None:
@@ -78,7 +85,8 @@ def solve_spectral(problem: Problem, spectrum: Spectrum, coordinates: np.ndarray
     values = root_values**2
     real = values > rank_cutoff(values, s.dtype)
     values, Z = values[real], Z[:, real] / noise[:, None]
-    Z = Z @ settle_ties(values, Z.T @ Z, s.dtype).astype(s.dtype)
+    Z = (Z @ settle_ties(values, Z.T @ Z, s.dtype).astype(s.dtype))[:, :n_components]
+    values = values[:n_components]
     vectors = spectrum.expand(Z)
     vectors, scores = orient(problem, vectors, problem.rows.times(vectors))
     return finish(problem, vectors, scores, values, "eigen")
