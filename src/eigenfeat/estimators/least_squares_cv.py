@@ -15,7 +15,8 @@ from eigenfeat.estimators.least_squares import (
     LeastSquaresOPLS,
 )
 from eigenfeat.estimators.least_squares_base import LeastSquaresTransformer, documented
-from eigenfeat.least_squares.paths import PAPER_ALPHAS, SPARSE_PENALTIES, fold_errors
+from eigenfeat.least_squares.folds import fold_errors
+from eigenfeat.least_squares.paths import PAPER_ALPHAS, SPARSE_PENALTIES
 from eigenfeat.least_squares.penalised import aligned_targets
 from eigenfeat.least_squares.problem import Problem
 from eigenfeat.least_squares.spectrum import decompose, generalized_cross_validation

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import sparse
 
 from eigenfeat.least_squares.coordinate_descent import Descent, PenalisedFit, Penalty
 from eigenfeat.least_squares.penalised import aligned_targets, penalised_solution
 from eigenfeat.least_squares.problem import Problem, Solution
-from eigenfeat.least_squares.rows import CentredRows, centre
+from eigenfeat.least_squares.rows import CentredRows
 from eigenfeat.least_squares.solve import choose, solve
 from eigenfeat.least_squares.spectrum import decompose, solve_spectral
 
@@ -102,47 +101,3 @@ def descend(
         fit = descent.solve(settings.penalty_of(alpha, shift), start, settings.tol, settings.max_iter)
         start = fit.vectors
         yield fit
-
-
-def fold_errors(
-    X: np.ndarray | sparse.csr_array,
-    targets: np.ndarray,
-    sample_weight: np.ndarray | None,
-    folds: Sequence[tuple[np.ndarray, np.ndarray]],
-    alphas: np.ndarray,
-    shift: float,
-    settings: Settings,
-) -> np.ndarray:
-    """Held-out squared error of regressing the targets on X: one row a fold, one column an alpha.
-
-    Parameters
-    ----------
-    targets : (n, r) array
-        Unweighted target rows; each fold centres them anew.
-    shift : float
-        Ridge that stays whatever alpha is.
-    """
-    order = np.argsort(alphas)[::-1]
-    errors = np.empty((len(folds), len(alphas)))
-    for i, (train, test) in enumerate(folds):
-        weight = None if sample_weight is None else sample_weight[train]
-        rows = centre(X[train], weight)
-        mean = np.average(targets[train], axis=0, weights=weight)
-        T = rows.root[:, None] * (targets[train] - mean).astype(rows.dtype)
-        test_weight = np.ones(len(test)) if sample_weight is None else sample_weight[test]
-        for position, W in zip(order, _regressions(rows, T, alphas[order], shift, settings)):
-            fitted = X[test] @ W - rows.mean @ W
-            loss = np.sum((targets[test] - mean - fitted) ** 2, axis=1)
-            errors[i, position] = test_weight @ loss / max(test_weight.sum(), np.finfo(float).tiny)
-    return errors
-
-
-def _regressions(rows, T: np.ndarray, alphas: np.ndarray, shift: float, settings: Settings) -> Iterator[np.ndarray]:
-    """Coefficients of the (penalised) regression of T on the rows for each alpha."""
-    if settings.is_sparse:
-        yield from (fit.vectors for fit in descend(Descent(rows, T), alphas, shift, settings))
-        return
-    spectrum = decompose(rows)
-    s, coordinates = spectrum.singular_values, spectrum.project(T)
-    for alpha in alphas:
-        yield spectrum.expand((s / (s**2 + s.dtype.type(shift + alpha)))[:, None] * coordinates)
