@@ -8,6 +8,20 @@ from eigenfeat.estimators.gem_classifier import GEMClassifier
 from eigenfeat.estimators.gem_classifier_cv import GEMClassifierCV
 from eigenfeat.estimators.gem_features import GEMFeatures
 from eigenfeat.estimators.gem_regressor import GEMRegressor
+from eigenfeat.estimators.least_squares import (
+    HypergraphFeatures,
+    LeastSquaresCCA,
+    LeastSquaresFeatures,
+    LeastSquaresLDA,
+    LeastSquaresOPLS,
+)
+from eigenfeat.estimators.least_squares_cv import (
+    HypergraphFeaturesCV,
+    LeastSquaresCCACV,
+    LeastSquaresFeaturesCV,
+    LeastSquaresLDACV,
+    LeastSquaresOPLSCV,
+)
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.estimators.principal import OrientedPCA, VanishingComponents
 from eigenfeat.estimators.rayleigh import RayleighFeatures
@@ -22,6 +36,16 @@ __all__ = [
     "GEMClassifierCV",
     "GEMFeatures",
     "GEMRegressor",
+    "HypergraphFeatures",
+    "HypergraphFeaturesCV",
+    "LeastSquaresCCA",
+    "LeastSquaresCCACV",
+    "LeastSquaresFeatures",
+    "LeastSquaresFeaturesCV",
+    "LeastSquaresLDA",
+    "LeastSquaresLDACV",
+    "LeastSquaresOPLS",
+    "LeastSquaresOPLSCV",
     "MultinomialLogit",
     "OrientedPCA",
     "RayleighFeatures",
