@@ -89,9 +89,10 @@ class RowStore:
         frequent = counts > self.dense_column_share * self.n_rows
         common = X[:, frequent].toarray()
         gram = common @ common.T
+        del common
         rare = X[:, ~frequent].tocsr()
-        step = max(1, 20_000_000 // max(1, self.n_rows))
+        rare_transpose = rare.T.tocsr()
+        step = max(1, 4_000_000 // max(1, self.n_rows))
         for start in range(0, self.n_rows, step):
-            block = (rare[start : start + step] @ rare.T).tocoo()
-            gram[start + block.row, block.col] += block.data
+            gram[start : start + step] += (rare[start : start + step] @ rare_transpose).toarray()
         return gram

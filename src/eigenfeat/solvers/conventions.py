@@ -98,7 +98,7 @@ def largest_entry_signs(vectors: np.ndarray) -> np.ndarray:
     return np.where(chosen < 0, -1, 1).astype(vectors.dtype)
 
 
-def relative_residuals(SV: np.ndarray, NV: np.ndarray, values: np.ndarray, scale: np.ndarray) -> np.ndarray:
+def relative_residuals(SV: np.ndarray, NV: np.ndarray, values: np.ndarray, scale: np.ndarray | float) -> np.ndarray:
     """``‖Sv - λNv‖ / (‖Sv‖ + |λ|‖Nv‖)`` for every column, given the products.
 
     At an eigenvalue of zero that ratio is rounding over rounding: below eps^⅓ of the ``scale`` of a problem's
