@@ -8,7 +8,7 @@ import numpy as np
 
 from eigenfeat.least_squares.rows import CentredRows, KernelRows
 from eigenfeat.least_squares.targets import Targets
-from eigenfeat.solvers.conventions import relative_residuals, signs
+from eigenfeat.solvers.conventions import relative_residuals, signs_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ def orient(problem: Problem, vectors: np.ndarray, scores: np.ndarray) -> tuple[n
     """
     targets = problem.targets
     along_targets = targets.singular_values[:, None] * (targets.orthonormal.T @ scores)
-    sign = signs((targets.loadings @ along_targets).astype(scores.dtype))
+    sign = signs_of((targets.loadings @ along_targets).astype(scores.dtype), reach=np.zeros(1)).astype(scores.dtype)
     return vectors * sign, scores * sign
 
 
@@ -92,7 +92,7 @@ def finish(
     signal_products = problem.rows.combine(H @ (H.T @ scores), np.zeros_like(vectors))
     noise_products = problem.rows.combine(scores, scores.dtype.type(problem.shift) * vectors)
     mean_value = float(values.mean()) if len(values) else 0.0
-    residuals = relative_residuals(signal_products, noise_products, values, mean_value)
+    residuals = relative_residuals(signal_products, noise_products, values, np.asarray(mean_value))
     if converged is None:
         converged = np.ones(problem.targets.rank, dtype=bool)
     return Solution(vectors, scores, values, residuals, problem.shift, solver, n_iter, converged)
