@@ -4,6 +4,11 @@ Everything here is one idea: choose symmetric matrices S (signal) and N (noise),
 """
 
 from eigenfeat.estimators.fisher_lda import FisherLDA
+from eigenfeat.estimators.kernel_fisher import (
+    KernelFisherClassifier,
+    KernelFisherClassifierCV,
+    KernelFisherRegressor,
+)
 from eigenfeat.estimators.principal import OrientedPCA, VanishingComponents
 from eigenfeat.estimators.rayleigh import RayleighFeatures
 from eigenfeat.estimators.sliced_inverse import SlicedInverseRegression
@@ -12,6 +17,9 @@ __version__ = "0.1.0"
 
 __all__ = [
     "FisherLDA",
+    "KernelFisherClassifier",
+    "KernelFisherClassifierCV",
+    "KernelFisherRegressor",
     "OrientedPCA",
     "RayleighFeatures",
     "SlicedInverseRegression",

@@ -84,9 +84,7 @@ class KernelRows:
     # Kernel blocks of about this many entries stay in the cache while a function is applied to them.
     block_entries = 2_000_000
 
-    def __init__(
-        self, kernel: Kernel, rows: np.ndarray | sparse.csr_matrix, precomputed: bool = False
-    ) -> None:
+    def __init__(self, kernel: Kernel, rows: np.ndarray | sparse.csr_matrix, precomputed: bool = False) -> None:
         self.kernel = kernel
         self.rows = rows
         self.precomputed = precomputed

@@ -15,9 +15,7 @@ def left_out_share(copies: np.ndarray | None, n_rows: int) -> np.ndarray:
     return np.ones(n_rows) if copies is None else 1 / np.maximum(copies, 1)
 
 
-def without_row(
-    targets: np.ndarray, outputs: np.ndarray, slack: np.ndarray, share: np.ndarray
-) -> np.ndarray:
+def without_row(targets: np.ndarray, outputs: np.ndarray, slack: np.ndarray, share: np.ndarray) -> np.ndarray:
     """Outputs at rows left out; ``slack`` is 1 - h, given itself because it is small where a fit is close."""
     return targets - (targets - outputs) / ((1 - share) + share * slack)[:, None]
 

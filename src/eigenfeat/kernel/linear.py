@@ -21,10 +21,8 @@ from eigenfeat.kernel.problem import KernelProblem, KernelSolution
 SOLVES = frozenset({("squared", "function"), ("squared", "coefficients")})
 
 
-def solve(
-    problem: KernelProblem, *, tol: float, max_iter: int, random_state: np.random.RandomState
-) -> KernelSolution:
-    """The exact solution; ``tol``, ``max_iter`` and ``random_state`` have no part in it."""
+def solve(problem: KernelProblem) -> KernelSolution:
+    """The exact solution."""
     return next(path(problem, [problem.alpha]))
 
 
@@ -37,11 +35,8 @@ def path(problem: KernelProblem, alphas: Sequence[float]) -> Iterator[KernelSolu
     K = problem.kernel.matrix()
     d = np.sqrt(problem.weights).astype(K.dtype)
     of_coefficients = problem.penalty == "coefficients"
-    KD = K if (d == 1).all() else K * d
-    if of_coefficients:
-        S = KD.T @ KD
-    else:
-        S = KD if KD is K else KD * d[:, None]
+    KD, DKD = (K, K) if (d == 1).all() else (K * d, d[:, None] * K * d)
+    S = KD.T @ KD if of_coefficients else DKD
     n_probes = 3 * len(K) if of_coefficients else len(K) // 3
     for alpha, inverse in shifted_inverses(S, alphas, n_probes):
         yield _solution(problem, alpha, inverse, d, KD if of_coefficients else None)

@@ -20,10 +20,8 @@ from eigenfeat.kernel.problem import KernelProblem, KernelSolution
 SOLVES = frozenset({("squared", "function"), ("squared", "coefficients")})
 
 
-def solve(
-    problem: KernelProblem, *, tol: float, max_iter: int, random_state: np.random.RandomState
-) -> KernelSolution:
-    """The exact solution over the centres; ``tol``, ``max_iter`` and ``random_state`` have no part in it."""
+def solve(problem: KernelProblem) -> KernelSolution:
+    """The exact solution over the centres."""
     return next(path(problem, [problem.alpha]))
 
 
@@ -85,7 +83,7 @@ class Basis:
 
     def congruent(self, matrix: np.ndarray) -> np.ndarray:
         """A quadratic form in α as one in θ."""
-        if self.factor is None:
+        if self.factor is None or self.chosen is None:
             return matrix
         half = solve_triangular(self.factor, matrix[np.ix_(self.chosen, self.chosen)], lower=True)
         return solve_triangular(self.factor, half.T, lower=True)
