@@ -209,9 +209,8 @@ class KernelFisherClassifier(ClassifierMixin, KernelFit):
         weights = np.ones(len(y)) if copies is None else copies
         if self.class_weight is not None:
             weights = weights * compute_sample_weight(self.class_weight, y)
-        if self._is_joint() and (
-            self.loss != "squared" or self.penalty == "sparse" or self.solver not in JOINT_SOLVERS
-        ):
+        quadratic = self.loss == "squared" and self.penalty != "sparse"
+        if self._is_joint() and not (quadratic and self.solver in ("auto", "eigen")):
             raise ValueError(
                 "multi_class='joint' is an eigenproblem: it needs loss='squared', penalty 'function' or "
                 f"'coefficients' and solver 'auto' or 'eigen'; got {self.loss!r}, {self.penalty!r}, {self.solver!r}."

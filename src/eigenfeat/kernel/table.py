@@ -5,13 +5,15 @@ from __future__ import annotations
 import inspect
 from types import ModuleType
 
-from eigenfeat.kernel import eigen, linear, subset
+from eigenfeat.kernel import eigen, greedy, linear, nystrom, subset
 from eigenfeat.kernel.problem import KernelProblem, KernelSolution
 
 SOLVERS: dict[str, ModuleType] = {
     "eigen": eigen,
     "linear": linear,
     "subset": subset,
+    "greedy": greedy,
+    "nystrom": nystrom,
 }
 
 # Solvers of a restricted expansion, and those whose cost in the number of rows is linear.
