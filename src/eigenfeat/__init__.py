@@ -4,6 +4,7 @@ Everything here is one idea: choose symmetric matrices S (signal) and N (noise),
 """
 
 from eigenfeat.estimators.fisher_lda import FisherLDA
+from eigenfeat.estimators.kernel_features import KernelFisherFeatures, OrientedKernelPCA
 from eigenfeat.estimators.kernel_fisher import (
     KernelFisherClassifier,
     KernelFisherClassifierCV,
@@ -19,7 +20,9 @@ __all__ = [
     "FisherLDA",
     "KernelFisherClassifier",
     "KernelFisherClassifierCV",
+    "KernelFisherFeatures",
     "KernelFisherRegressor",
+    "OrientedKernelPCA",
     "OrientedPCA",
     "RayleighFeatures",
     "SlicedInverseRegression",
