@@ -2,10 +2,10 @@
 
 Minimise ``½ xᵀQx - qᵀx + Σ (½ dᵢ xᵢ² + e |xᵢ|)`` subject to ``|xᵢ| ≤ cᵢ`` and, where asked, ``1ᵀx = 0``.
 
-The duals of the kernel problem with a quadratic penalty have this form (x are the multipliers of the rows), and
-so has the primal with the sparse penalty (x are the expansion coefficients). The reduced system of appendix A
-of Mika's thesis, pivoted down to one row a variable, is ``(Q + d + T) Δx + 1 Δλ = r`` with a diagonal T that
-gathers all bounds; Q enters only through a `Curvature`, which knows how to factor ``Q + T``.
+The duals of the kernel problem with a quadratic penalty have this form (x are the multipliers of the rows),
+and so has the primal with the sparse penalty (x are the expansion coefficients). The reduced system of
+appendix A of Mika's thesis, pivoted down to one row a variable, is ``(Q + d + T) Δx + 1 Δλ = r`` with a
+diagonal T that gathers all bounds; Q enters only through a `Curvature`, which knows how to factor ``Q + T``.
 
 References
 ----------
@@ -18,12 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 from scipy.linalg import lapack
 
 Solve = Callable[[np.ndarray], np.ndarray]
+KKTSolve = Callable[[np.ndarray, float], tuple[np.ndarray, float]]
 
 
 class Curvature(Protocol):
@@ -92,14 +94,15 @@ class LowRankCurvature:
 class ResidualCurvature:
     """``Q = AᵀΩA`` with ``A = [K I]`` and Ω the centred weights: the curvature of Huber's loss over (α, u).
 
-    Huber's loss is the smallest sum of a quadratic in ξ - u and of |u|, so u joins the variables and the system
-    is reduced on the multipliers ν of the rows: ``(Ω⁻¹ + K T_α⁻¹ K + T_u⁻¹) ν + 1β = A T⁻¹ r``, 1ᵀν = 0.
+    Huber's loss is the smallest sum of a quadratic in ξ - u and of |u|, so u joins the variables and the
+    system is reduced on the multipliers ν of the rows: ``(W⁻¹ + K T_α⁻¹ K + T_u⁻¹) ν + 1β = A T⁻¹ r``,
+    1ᵀν = 0.
 
     Parameters
     ----------
     kernel : (n, n) array
     weights : (n,) array
-        Weights of the quadratic; Ω = W - ww ᵀ/Σw is what is left once the intercept is eliminated.
+        Weights of the quadratic; Ω = W - wwᵀ/Σw is what is left once the intercept is eliminated.
     """
 
     def __init__(self, kernel: np.ndarray, weights: np.ndarray) -> None:
@@ -185,7 +188,7 @@ class SeparableProgram:
 
 @dataclass(frozen=True, eq=False)
 class InteriorPoint:
-    """A solution: where each variable rests is told apart by which of slack and multiplier is larger."""
+    """A solution; a variable rests on a bound when its multiplier there is larger than its slack."""
 
     x: np.ndarray
     multiplier: float
@@ -199,7 +202,7 @@ class InteriorPoint:
 
 
 class _BarrierVariables:
-    """The nonnegative variables behind x, ``x = Ez``: z = x in a box, or z = (x⁺, x⁻) where there is a tube."""
+    """The bounded variables behind x, ``x = Ez``: z = x in a box, or z = (x⁺, x⁻) where there is a tube."""
 
     def __init__(self, program: SeparableProgram) -> None:
         self.split = bool(program.tube.any())
@@ -234,7 +237,7 @@ class _BarrierVariables:
         return diagonal, diagonal * (r[:n] / theta[:n] - r[n:] / theta[n:])
 
     def expand(self, theta: np.ndarray, r: np.ndarray, dx: np.ndarray) -> np.ndarray:
-        """Δz from Δx: ``Θ Δz = r - Eᵀ(H Δx + 1 Δλ)``, whose bracket is the reduced system's ``rhs - T Δx``."""
+        """Δz from Δx: ``Θ Δz = r - Eᵀ(H Δx + 1 Δλ)``, the bracket being the reduced system's rhs - T Δx."""
         if not self.split:
             return dx
         diagonal, rhs = self.reduce(theta, r)
@@ -253,12 +256,14 @@ def _factored(curvature: Curvature, diagonal: np.ndarray) -> Solve:
         except IndefiniteError:
             continue
     raise ValueError(
-        "The kernel matrix is not positive semidefinite, and this penalty needs it to be. Use a definite kernel "
-        "(rbf, linear, polynomial with coef0 >= 0), or penalty='coefficients' or penalty='sparse'."
+        "The kernel matrix is not positive semidefinite, and this penalty needs it to be. Use a definite "
+        "kernel (rbf, linear, polynomial with coef0 >= 0), or penalty='coefficients' or penalty='sparse'."
     )
 
 
-def _kkt_solver(program: SeparableProgram, diagonal: np.ndarray) -> Callable[[np.ndarray, float], tuple[np.ndarray, float]]:
+def _kkt_solver(
+    program: SeparableProgram, diagonal: np.ndarray
+) -> Callable[[np.ndarray, float], tuple[np.ndarray, float]]:
     """Solve ``(Q + T) x + 1 λ = r, 1ᵀx = s`` with one factorisation and one step of iterative refinement."""
     solve_block = _factored(program.curvature, diagonal)
     n = len(diagonal)
@@ -281,127 +286,177 @@ def _kkt_solver(program: SeparableProgram, diagonal: np.ndarray) -> Callable[[np
     return solve
 
 
-def _start(program: SeparableProgram, variables: _BarrierVariables) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """An interior point z with multipliers, from the program with its bounds replaced by a diagonal."""
-    if variables.has_upper.all():
-        z = (variables.lower + variables.upper) / 2
-        size = max(1e-3, float(np.abs(program.linear).max()))
-        multipliers = np.full(len(z), size)
-        return z, multipliers, multipliers.copy()
-    diagonal = np.full(len(program.linear), program.curvature.scale) + program.diagonal
-    x, level = _kkt_solver(program, diagonal)(program.linear, 0.0)
-    margin = max(float(np.abs(x).mean()), 1e-8)
-    z = np.maximum(variables.to_z(x), 0.0) + margin
-    reduced = variables.to_z(program.gradient(x) + level) + np.concatenate([program.tube, program.tube])
-    multipliers = np.maximum(reduced, 0.0) + max(float(np.abs(reduced).mean()), 1e-8)
-    return z, multipliers, np.zeros_like(z)
+@dataclass(frozen=True, eq=False)
+class _Step:
+    z: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    multiplier: float
 
 
-def _longest_step(values: np.ndarray, steps: np.ndarray) -> float:
-    shrinking = steps < 0
-    return float(min(1.0, np.min(-values[shrinking] / steps[shrinking], initial=np.inf)))
+@dataclass(frozen=True, eq=False)
+class _Iterate:
+    """Strictly inside its bounds: z, the multipliers of its lower and upper bounds, and λ of the balance."""
+
+    program: SeparableProgram
+    variables: _BarrierVariables
+    z: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    multiplier: float = 0.0
+
+    @classmethod
+    def start(cls, program: SeparableProgram, variables: _BarrierVariables) -> _Iterate:
+        """The middle of the box, or the program with its bounds replaced by a diagonal, moved inside."""
+        if program.bounded:
+            z = (variables.lower + variables.upper) / 2
+            pull = np.full(len(z), max(1e-3, float(np.abs(program.linear).max())))
+            return cls(program, variables, z, pull, pull)
+        diagonal = np.full(len(program.linear), program.curvature.scale) + program.diagonal
+        x, level = _kkt_solver(program, diagonal)(program.linear, 0.0)
+        z = np.maximum(variables.to_z(x), 0.0) + max(float(np.abs(x).mean()), 1e-8)
+        reduced = variables.to_z(program.gradient(x) + level) + np.concatenate([program.tube, program.tube])
+        low = np.maximum(reduced, 0.0) + max(float(np.abs(reduced).mean()), 1e-8)
+        return cls(program, variables, z, low, np.zeros_like(z))
+
+    @cached_property
+    def x(self) -> np.ndarray:
+        return self.variables.to_x(self.z)
+
+    @cached_property
+    def below(self) -> np.ndarray:
+        return self.z - self.variables.lower
+
+    @cached_property
+    def above(self) -> np.ndarray:
+        """One where there is no upper bound, beside a multiplier of zero."""
+        return np.where(self.variables.has_upper, self.variables.upper - self.z, 1.0)
+
+    @cached_property
+    def smooth(self) -> np.ndarray:
+        """``(Q + d) x``."""
+        return self.program.curvature.times(self.x) + self.program.diagonal * self.x
+
+    @cached_property
+    def dual_residual(self) -> np.ndarray:
+        gradient = self.variables.to_z(self.smooth + self.multiplier) + self.variables.cost
+        return gradient - self.low + self.high
+
+    @property
+    def imbalance(self) -> float:
+        return float(self.x.sum()) if self.program.balanced else 0.0
+
+    @cached_property
+    def complementarity(self) -> float:
+        return float(self.below @ self.low + self.above @ self.high)
+
+    @cached_property
+    def value(self) -> float:
+        return float(self.x @ self.smooth / 2 + self.variables.cost @ self.z)
+
+    @cached_property
+    def theta(self) -> np.ndarray:
+        """Diagonal that the bounds add to the system in z."""
+        return self.low / self.below + self.high / self.above
+
+    def is_solution(self, tol: float) -> bool:
+        """By the true gap of a bounded program; else by complementarity and the dual residual.
+
+        The true gap at x is what the user's objective sees. The complementarity of the barrier, far smaller
+        where Q is large, serves only where no bound makes every point dual feasible.
+        """
+        small = tol * (1.0 + abs(self.value))
+        balanced = abs(self.imbalance) <= tol * (1.0 + float(np.abs(self.x).sum()))
+        if self.program.bounded:
+            return balanced and self.program.duality_gap(self.x, self.multiplier) <= small
+        size = 1.0 + float(np.abs(self.program.linear).max())
+        feasible = float(np.abs(self.dual_residual).max()) <= tol * size
+        return balanced and feasible and self.complementarity <= small
+
+    def direction(self, solve: KKTSolve, target: float, previous: _Step | None = None) -> _Step:
+        """Newton's step to complementarity ``target``, corrected for the products of the previous step."""
+        second_low = previous.z * previous.low if previous else 0.0
+        second_high = -previous.z * previous.high if previous else 0.0
+        aim_low = (target - second_low) / self.below
+        aim_high = np.where(self.variables.has_upper, (target - second_high) / self.above, 0.0)
+        r = -self.dual_residual + aim_low - self.low - aim_high + self.high
+        _, right_side = self.variables.reduce(self.theta, r)
+        dx, multiplier = solve(right_side, -self.imbalance)
+        dz = self.variables.expand(self.theta, r, dx)
+        return _Step(
+            dz,
+            aim_low - self.low - self.low / self.below * dz,
+            aim_high - self.high + self.high / self.above * dz,
+            multiplier,
+        )
+
+    def longest(self, step: _Step) -> float:
+        """The largest share of the step, at most one, that stays within the bounds."""
+        upper = self.variables.has_upper
+        pairs = (
+            (self.below, step.z),
+            (self.above[upper], -step.z[upper]),
+            (self.low, step.low),
+            (self.high[upper], step.high[upper]),
+        )
+        ratios = (np.min(-v[d < 0] / d[d < 0], initial=1.0) for v, d in pairs)
+        return float(min(ratios))
+
+    def moved(self, step: _Step, length: float) -> _Iterate:
+        return replace(
+            self,
+            z=self.z + length * step.z,
+            low=self.low + length * step.low,
+            high=np.where(self.variables.has_upper, self.high + length * step.high, 0.0),
+            multiplier=self.multiplier + length * step.multiplier,
+        )
+
+    def settled(self, converged: bool, n_iter: int) -> InteriorPoint:
+        on_low = self.below < self.low
+        on_high = self.variables.has_upper & (self.above < self.high)
+        if self.variables.split:
+            n = len(self.x)
+            at_zero, at_bound = on_low[:n] & on_low[n:], on_high[:n] | on_high[n:]
+        else:
+            at_zero, at_bound = np.zeros(len(self.x), dtype=bool), on_low | on_high
+        return InteriorPoint(self.x, self.multiplier, at_zero, at_bound, converged, n_iter)
 
 
 def minimise(program: SeparableProgram, *, tol: float, max_iter: int) -> InteriorPoint:
     """Mehrotra's predictor-corrector method, bounds kept strictly satisfied throughout.
 
-    Stops when the gap is below ``tol (1 + |objective|)`` and the residuals below tol. The gap of a bounded
-    program is the true one at x, which is what the user's objective sees; the complementarity gap of the
-    barrier, far smaller where Q is large, serves only where no bound makes every point dual feasible.
+    Stops when the gap is below ``tol (1 + |objective|)`` and the residuals below tol, or when rounding allows
+    no further step.
     """
     variables = _BarrierVariables(program)
-    none = np.zeros(len(program.linear), dtype=bool)
     if not (variables.has_lower.any() or variables.has_upper.any()):
         x, multiplier = _kkt_solver(program, program.diagonal)(program.linear, 0.0)
-        return InteriorPoint(x, multiplier, none, none, True, 1)
+        nowhere = np.zeros(len(x), dtype=bool)
+        return InteriorPoint(x, multiplier, nowhere, nowhere, True, 1)
 
-    z, low, high = _start(program, variables)
-    multiplier = 0.0
     n_pairs = int(variables.has_lower.sum() + variables.has_upper.sum())
-    bounded = variables.has_upper
-    converged = False
-    iteration = 0
-    for iteration in range(1, max_iter + 1):
-        x = variables.to_x(z)
-        below = z - variables.lower
-        above = np.where(bounded, variables.upper - z, 1.0)
-        smooth = program.curvature.times(x) + program.diagonal * x
-        dual_residual = variables.to_z(smooth + multiplier) + variables.cost - low + high
-        imbalance = float(x.sum()) if program.balanced else 0.0
-        gap = float(below @ low + above @ high)
-        value = float(x @ smooth / 2 + variables.cost @ z)
-        if program.bounded:
-            converged = program.duality_gap(x, multiplier) <= tol * (1.0 + abs(value))
-        else:
-            size = 1.0 + float(np.abs(program.linear).max())
-            converged = gap <= tol * (1.0 + abs(value)) and float(np.abs(dual_residual).max()) <= tol * size
-        converged = converged and abs(imbalance) <= tol * (1.0 + float(np.abs(x).sum()))
-        if converged or gap <= 1e-16 * (1.0 + abs(value)):
+    iterate = _Iterate.start(program, variables)
+    for iteration in range(max_iter):
+        if iterate.is_solution(tol):
+            return iterate.settled(True, iteration)
+        gap = iterate.complementarity
+        if gap <= 1e-16 * (1.0 + abs(iterate.value)):
             break
-
-        theta = low / below + high / above
-        diagonal, _ = variables.reduce(theta, theta)
+        diagonal, _ = variables.reduce(iterate.theta, iterate.theta)
         solve = _kkt_solver(program, program.diagonal + diagonal)
-
-        def direction(
-            target: float, correction_low: np.ndarray | float, correction_high: np.ndarray | float
-        ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-            aim_low = (target - correction_low) / below
-            aim_high = np.where(bounded, (target - correction_high) / above, 0.0)
-            r = -dual_residual + aim_low - low - aim_high + high
-            _, rhs = variables.reduce(theta, r)
-            dx, d_multiplier = solve(rhs, -imbalance)
-            dz = variables.expand(theta, r, dx)
-            return dz, aim_low - low - low / below * dz, aim_high - high + high / above * dz, d_multiplier
-
-        def longest(dz: np.ndarray, d_low: np.ndarray, d_high: np.ndarray) -> float:
-            return min(
-                _longest_step(below, dz),
-                _longest_step(above[bounded], -dz[bounded]),
-                _longest_step(low, d_low),
-                _longest_step(high[bounded], d_high[bounded]),
-            )
-
-        dz, d_low, d_high, _ = direction(0.0, 0.0, 0.0)
-        step = longest(dz, d_low, d_high)
-        reached = float((below + step * dz) @ (low + step * d_low))
-        reached += float((above - step * dz)[bounded] @ (high + step * d_high)[bounded])
-        target = (reached / gap) ** 3 * gap / n_pairs
-        dz, d_low, d_high, d_multiplier = direction(target, dz * d_low, -dz * d_high)
-        step = longest(dz, d_low, d_high) * 0.995
-        if step < 1e-10:
+        predictor = iterate.direction(solve, 0.0)
+        reached = iterate.moved(predictor, iterate.longest(predictor)).complementarity
+        corrector = iterate.direction(solve, (reached / gap) ** 3 * gap / n_pairs, predictor)
+        length = 0.995 * iterate.longest(corrector)
+        if length < 1e-10:
             break
-        z = z + step * dz
-        low = low + step * d_low
-        high = np.where(bounded, high + step * d_high, 0.0)
-        multiplier += step * d_multiplier
-
-    return _settled(program, variables, z, low, high, multiplier, converged, iteration)
+        iterate = iterate.moved(corrector, length)
+    return iterate.settled(iterate.is_solution(tol), max_iter)
 
 
-def _settled(
-    program: SeparableProgram,
-    variables: _BarrierVariables,
-    z: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    multiplier: float,
-    converged: bool,
-    n_iter: int,
+def polish(
+    program: SeparableProgram, point: InteriorPoint, matrix: np.ndarray | None = None
 ) -> InteriorPoint:
-    """The point reached, with which variables rest at zero or on their bound."""
-    x = variables.to_x(z)
-    on_low = z - variables.lower < low
-    on_high = variables.has_upper & (variables.upper - z < high)
-    if variables.split:
-        n = len(x)
-        at_zero, at_bound = on_low[:n] & on_low[n:], on_high[:n] | on_high[n:]
-    else:
-        at_zero, at_bound = np.zeros(len(x), dtype=bool), on_low | on_high
-    return InteriorPoint(x, multiplier, at_zero, at_bound, converged, n_iter)
-
-
-def polish(program: SeparableProgram, point: InteriorPoint, matrix: np.ndarray | None = None) -> InteriorPoint:
     """The same point with exact zeros and bounds, and exact values between them where that is no worse.
 
     Parameters
@@ -421,7 +476,7 @@ def polish(program: SeparableProgram, point: InteriorPoint, matrix: np.ndarray |
 def _between_bounds(
     program: SeparableProgram, point: InteriorPoint, matrix: np.ndarray
 ) -> InteriorPoint | None:
-    """Solve for the variables that rest nowhere, the others held; None if one leaves its bounds or its side."""
+    """Solve for the variables at no bound, the others held; None if one leaves its bounds or its side."""
     x = point.x
     free = np.flatnonzero(~(point.at_zero | point.at_bound))
     y = np.where(point.at_bound, np.copysign(program.bound, x), 0.0)

@@ -1,7 +1,7 @@
 """The one-dimensional losses of the kernel problem, and what their duals need of them.
 
-Each loss ℓ is described by its conjugate, ``ℓ*(t) = ½ s t² + ε|t|`` on ``|t| ≤ c``: three numbers tell the four
-losses apart, and every solver of the dual reads these numbers instead of the loss's name.
+Each loss ℓ is described by its conjugate, ``ℓ*(t) = ½ s t² + ε|t|`` on ``|t| ≤ c``: three numbers tell the
+four losses apart, and every solver of the dual reads these numbers instead of the loss's name.
 
 ==========  ===========  ========  ===========
 loss        curvature s  tube ε    bound c
@@ -86,7 +86,9 @@ def scalar_loss(problem: KernelProblem) -> ScalarLoss:
     }[problem.loss]
 
 
-def plain_rows(problem: KernelProblem, solver: str, dtype: type | None = np.float64) -> tuple[KernelProblem, np.ndarray]:
+def plain_rows(
+    problem: KernelProblem, solver: str, dtype: type | None = np.float64
+) -> tuple[KernelProblem, np.ndarray]:
     """The problem over its rows of positive weight, and their index: a row of weight zero is not there.
 
     Parameters
@@ -108,7 +110,7 @@ def plain_rows(problem: KernelProblem, solver: str, dtype: type | None = np.floa
         rows = rows[np.ix_(index, index)] if kernel.precomputed else rows[index]
     kept = replace(
         problem,
-        kernel=KernelRows(kernel.kernel, rows, kernel.precomputed),
+        kernel=kernel if rows is kernel.rows else KernelRows(kernel.kernel, rows, kernel.precomputed),
         targets=problem.targets[index].astype(np.float64),
         weights=problem.weights[index].astype(np.float64),
     )

@@ -4,16 +4,16 @@ The dual over the multipliers τ of the rows is, for every loss (`eigenfeat.kern
 
     min ½ τᵀ(K/alpha)τ - yᵀτ + Σ h(τᵢ),   1ᵀτ = 0,   h(τ) = ½ (s/w) τ² + ε|τ| on |τ| ≤ c w
 
-At the solution the directional derivatives of all rows agree up to the kinks of h. While they do not, the rows
-of extreme derivatives are moved against each other. Their kernel columns are computed a batch at a time, kept in
-a cache of bounded size, and the whole cached set is then optimised exactly: by one Cholesky factorisation for
-all targets when the loss is squared, by compiled pair steps when there are bounds.
+At the solution the directional derivatives of all rows agree up to the kinks of h. While they do not, the
+rows of extreme derivatives are moved against each other. Their kernel columns are computed a batch at a time,
+kept in a cache of bounded size, and the whole cached set is then optimised exactly: by one Cholesky
+factorisation for all targets when the loss is squared, by compiled pair steps when there are bounds.
 
 References
 ----------
-S. Mika, "Kernel Fisher Discriminants", 2002, section 3.5.3; J. Platt, "Fast training of support vector machines
-using sequential minimal optimization", 1999; R.-E. Fan, P.-H. Chen and C.-J. Lin, "Working set selection using
-second order information for training support vector machines", JMLR 6, 2005.
+S. Mika, "Kernel Fisher Discriminants", 2002, section 3.5.3; J. Platt, "Fast training of support vector
+machines using sequential minimal optimization", 1999; R.-E. Fan, P.-H. Chen and C.-J. Lin, "Working set
+selection using second order information for training support vector machines", JMLR 6, 2005.
 """
 
 from __future__ import annotations
@@ -74,9 +74,8 @@ class ColumnCache:
         return self._columns[:, : self.n_held]
 
     def fetch(self, index: np.ndarray) -> None:
-        """Make sure that these columns are held; the least recently used make room."""
+        """Hold these columns, no more than the capacity; the least recently used make room."""
         self._clock += 1
-        index = index[: self.capacity]
         self._used[self._slot_of[index[self._slot_of[index] >= 0]]] = self._clock
         missing = index[self._slot_of[index] < 0]
         if len(missing) == 0:
@@ -102,8 +101,12 @@ class Dual:
     def derivatives(self, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Left and right derivative of h at every entry of tau (n, m); infinite at a bound."""
         middle = self.curvature[:, None] * tau
-        left = np.where(tau <= -self.bound[:, None], -np.inf, middle + np.where(tau > 0, self.tube, -self.tube))
-        right = np.where(tau >= self.bound[:, None], np.inf, middle + np.where(tau < 0, -self.tube, self.tube))
+        left = np.where(
+            tau <= -self.bound[:, None], -np.inf, middle + np.where(tau > 0, self.tube, -self.tube)
+        )
+        right = np.where(
+            tau >= self.bound[:, None], np.inf, middle + np.where(tau < 0, -self.tube, self.tube)
+        )
         return left, right
 
     def values(self, tau: np.ndarray) -> np.ndarray:
@@ -114,17 +117,18 @@ class Dual:
 def pair_steps(quadratic, gradient, tau, curvature, tube, bound, tol, max_steps):
     """Minimise the dual over a small set by pairs of rows, in place; the number of steps taken.
 
-    The first row of a pair has the extreme derivative, the second promises the largest decrease. A step ends at
-    the bound or the kink at zero that it meets first, so values there are exact.
+    The first row of a pair has the extreme derivative, the second promises the largest decrease. A step ends
+    at the bound or the kink at zero that it meets first, so values there are exact.
 
     Parameters
     ----------
     quadratic : (q, q) array
-        K/alpha over the set.
+        K/alpha over the set, exactly symmetric: read by rows.
     gradient, tau : (q,) arrays
         Of the smooth part, ``K τ/alpha - y``, and τ; both updated.
     """
     size = len(tau)
+    bends = np.diag(quadratic) + curvature
     for step in range(max_steps):
         up, best_up = -1, np.inf
         for i in range(size):
@@ -141,8 +145,7 @@ def pair_steps(quadratic, gradient, tau, curvature, tube, bound, tol, max_steps)
                 difference = slope - best_up
                 if difference > 0:
                     widest = max(widest, difference)
-                    bend = quadratic[up, up] + quadratic[j, j] - 2 * quadratic[up, j]
-                    bend = max(bend + curvature[up] + curvature[j], 1e-12 * quadratic[up, up] + 1e-300)
+                    bend = max(bends[up] + bends[j] - 2 * quadratic[up, j], 1e-12 * bends[up] + 1e-300)
                     gain = difference * difference / bend
                     if gain > best_gain:
                         down, best_gain, best_down = j, gain, difference / bend
@@ -157,14 +160,14 @@ def pair_steps(quadratic, gradient, tau, curvature, tube, bound, tol, max_steps)
         else:
             tau[down] -= length
         for i in range(size):
-            gradient[i] += length * (quadratic[i, up] - quadratic[i, down])
+            gradient[i] += length * (quadratic[up, i] - quadratic[down, i])
     return max_steps
 
 
 def _exact_squared(
     quadratic: np.ndarray, curvature: np.ndarray, gradient: np.ndarray, tau: np.ndarray
 ) -> np.ndarray:
-    """The τ that minimises the squared-loss dual over the set with its sums kept, all targets by one factor."""
+    """The τ that minimises the squared-loss dual over the set, sums kept; one factor for all targets."""
     shifted = quadratic.copy()
     shifted.flat[:: len(shifted) + 1] += curvature
     try:
@@ -186,7 +189,7 @@ def _exact_bounded(
     rows: np.ndarray,
     gradient: np.ndarray,
     tau: np.ndarray,
-    precision: float,
+    precision: np.ndarray,
 ) -> tuple[np.ndarray, int]:
     """The τ that minimises the dual over the set by pair steps, target by target; the steps taken."""
     after, n_steps = tau.copy(order="F"), 0
@@ -198,17 +201,18 @@ def _exact_bounded(
             dual.curvature[rows],
             dual.tube,
             dual.bound[rows],
-            precision,
+            precision[t],
             20 * len(rows),
         )
     return after, n_steps
 
 
 def _extremes(left: np.ndarray, right: np.ndarray, open_targets: np.ndarray, batch_size: int) -> np.ndarray:
-    """Rows whose derivatives are the most extreme, the widest pairs of every open target first."""
-    count = max(1, batch_size // (2 * len(open_targets)))
-    lowest = np.argpartition(right[:, open_targets], min(count, len(right) - 1), axis=0)[:count]
-    highest = np.argpartition(-left[:, open_targets], min(count, len(left) - 1), axis=0)[:count]
+    """At most batch_size rows whose derivatives are the most extreme, for as many targets as get a pair."""
+    served = open_targets[: max(1, batch_size // 2)]
+    count = min(max(1, batch_size // (2 * len(served))), len(left) - 1)
+    lowest = np.argpartition(right[:, served], count - 1, axis=0)[:count]
+    highest = np.argpartition(-left[:, served], count - 1, axis=0)[:count]
     return np.unique(np.concatenate([lowest.ravel(), highest.ravel()]))
 
 
@@ -261,8 +265,10 @@ def minimise(
             return DualPoint(tau, outputs, intercept, gap, infeasibility, iteration, cache.n_computed)
         iteration += 1
 
+        open_targets = open_targets[np.argsort(-gap[open_targets], kind="stable")]
         gradient = outputs - targets
-        cache.fetch(_extremes(gradient + left, gradient + right, open_targets, batch_size))
+        size = min(batch_size, cache.capacity)
+        cache.fetch(_extremes(gradient + left, gradient + right, open_targets, size))
         rows, columns = cache.rows[: cache.n_held], cache.columns
         quadratic = columns[rows].astype(np.float64) / alpha
         quadratic = (quadratic + quadratic.T) / 2
@@ -271,7 +277,9 @@ def minimise(
         if np.isinf(loss.bound):
             after = _exact_squared(quadratic, dual.curvature[rows], slopes, before)
         else:
-            after, n_steps = _exact_bounded(quadratic, dual, rows, slopes, before, precision)
+            widths = (gradient + left).max(axis=0) - (gradient + right).min(axis=0)
+            aims = np.maximum(0.1 * widths[open_targets], precision)
+            after, n_steps = _exact_bounded(quadratic, dual, rows, slopes, before, aims)
             if n_steps == 0:
                 # The set is as exact as was asked for, and the gap is not: the loss has no curvature to
                 # square small differences away. Ask for more, until rounding forbids.
