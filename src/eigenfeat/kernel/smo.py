@@ -222,7 +222,8 @@ class DualPoint:
 
     tau: np.ndarray
     outputs: np.ndarray
-    intercept: np.ndarray
+    primal: np.ndarray
+    """Objective of every target at τ."""
     gap: np.ndarray
     """``|primal - dual| / (|primal| + 1)``: 10 to the minus the significant figures of (3.62)."""
     infeasibility: np.ndarray
@@ -262,7 +263,7 @@ def minimise(
         infeasibility = np.linalg.norm(distance, axis=0) / target_norms
         open_targets = np.flatnonzero((gap > tol) | (infeasibility > tol))
         if len(open_targets) == 0 or iteration == max_iter:
-            return DualPoint(tau, outputs, intercept, gap, infeasibility, iteration, cache.n_computed)
+            return DualPoint(tau, outputs, primal, gap, infeasibility, iteration, cache.n_computed)
         iteration += 1
 
         open_targets = open_targets[np.argsort(-gap[open_targets], kind="stable")]
