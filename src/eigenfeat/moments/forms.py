@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -41,6 +42,10 @@ class SymmetricForm(ABC):
     @abstractmethod
     def toarray(self) -> np.ndarray:
         """The d × d matrix itself, shift included, as a new array."""
+
+    @abstractmethod
+    def squared_norm(self) -> float:
+        """``‖M‖²`` (Frobenius) of the matrix without its shift."""
 
     @abstractmethod
     def scaled(self, weight: float) -> SymmetricForm:
@@ -78,7 +83,7 @@ class DenseForm(SymmetricForm):
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.matrix.shape  # type: ignore[return-value]
+        return self.matrix.shape
 
     @property
     def dtype(self) -> np.dtype:
@@ -94,6 +99,9 @@ class DenseForm(SymmetricForm):
         full = np.array(self.matrix)
         full[np.diag_indices_from(full)] += self.shift
         return full
+
+    def squared_norm(self) -> float:
+        return float(np.vdot(self.matrix, self.matrix))
 
     def scaled(self, weight: float) -> DenseForm:
         return DenseForm(self.matrix * self.dtype.type(weight), self.shift * weight)
@@ -185,10 +193,7 @@ class FactoredForm(SymmetricForm):
     def inner(self, other: FactoredForm) -> np.ndarray:
         """``Fᵀ F_other`` from the Gram matrix of the rows: no d-sized array is touched."""
         return np.block(
-            [
-                [b.gather(a.gather(self.store.gram(a.index, b.index)).T).T for b in other.terms]
-                for a in self.terms
-            ]
+            [[b.gather(a.gather(self.store.gram(a.index, b.index)).T).T for b in other.terms] for a in self.terms]
         )
 
     def __matmul__(self, vectors: np.ndarray) -> np.ndarray:
@@ -218,6 +223,9 @@ class FactoredForm(SymmetricForm):
         full[np.diag_indices_from(full)] += self.shift
         return full
 
+    def squared_norm(self) -> float:
+        return float(np.sum(self.inner(self) ** 2))
+
     def scaled(self, weight: float) -> FactoredForm:
         root = float(np.sqrt(weight))
         return FactoredForm(self.store, tuple(t.scaled(root) for t in self.terms), self.shift * weight)
@@ -228,13 +236,21 @@ class FactoredForm(SymmetricForm):
         return DenseForm(self.toarray()) + other
 
 
-def as_form(matrix: SymmetricForm | np.ndarray | sparse.spmatrix) -> SymmetricForm:
+def as_form(matrix: Any) -> SymmetricForm:
     """A form of whatever a user calls a matrix."""
     if isinstance(matrix, SymmetricForm):
         return matrix
     if sparse.issparse(matrix):
         matrix = matrix.toarray()
     return DenseForm(np.asarray(matrix))
+
+
+def identity_like(form: SymmetricForm) -> SymmetricForm:
+    """The identity in the same form."""
+    if isinstance(form, FactoredForm):
+        nothing = RowTerm(np.empty(0, dtype=np.int64), scale=np.empty(0, dtype=form.dtype))
+        return FactoredForm(form.store, (nothing,), shift=1.0)
+    return DenseForm(np.eye(form.shape[0], dtype=form.dtype))
 
 
 def weighted_sum(forms: Sequence[SymmetricForm], weights: Sequence[float] | None = None) -> SymmetricForm:

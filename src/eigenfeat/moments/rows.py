@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -21,7 +23,7 @@ class RowStore:
     dense_column_share = 0.02
 
     def __init__(self, rows: np.ndarray | sparse.csr_matrix | sparse.csr_array) -> None:
-        self.rows = rows
+        self.rows: Any = rows
         self._gram: np.ndarray | None = None
 
     @property
@@ -35,6 +37,13 @@ class RowStore:
     @property
     def dtype(self) -> np.dtype:
         return self.rows.dtype
+
+    def scaled_columns(self, scale: np.ndarray) -> RowStore:
+        """A store of ``X diag(scale)``, whose Gram matrix is computed only where it is asked for."""
+        scale = np.asarray(scale, dtype=self.dtype)
+        scaled = RowStore(self.rows @ sparse.diags(scale) if sparse.issparse(self.rows) else self.rows * scale)
+        scaled.cache_bytes = 0
+        return scaled
 
     def times(self, index: np.ndarray, vectors: np.ndarray) -> np.ndarray:
         """``X[index] @ vectors``."""
@@ -50,6 +59,13 @@ class RowStore:
         if sparse.issparse(chosen):
             return np.asarray(chosen.multiply(chosen).T @ weights).ravel()
         return np.einsum("ij,ij,i->j", chosen, chosen, weights)
+
+    def squared_norms(self, index: np.ndarray) -> np.ndarray:
+        """``‖x‖²`` for the rows ``index``."""
+        chosen = self.rows[index]
+        if sparse.issparse(chosen):
+            return np.asarray(chosen.multiply(chosen).sum(axis=1), dtype=np.float64).ravel()
+        return np.einsum("ij,ij->i", chosen, chosen)
 
     def gram(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """``X[left] @ X[right]ᵀ`` as a dense array."""

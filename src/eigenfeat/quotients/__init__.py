@@ -1,0 +1,29 @@
+"""Quotients of a signal matrix over a noise matrix, and the criteria that make them from moments."""
+
+from eigenfeat.quotients.criteria import (
+    contrast,
+    fisher,
+    one_vs_all,
+    one_vs_rest,
+    oriented,
+    pair_contrast,
+    per_class,
+    principal,
+    vanishing,
+)
+from eigenfeat.quotients.quotient import Quotient
+from eigenfeat.quotients.regularisation import Regularisation
+
+__all__ = [
+    "Quotient",
+    "Regularisation",
+    "contrast",
+    "fisher",
+    "one_vs_all",
+    "one_vs_rest",
+    "oriented",
+    "pair_contrast",
+    "per_class",
+    "principal",
+    "vanishing",
+]

@@ -1,0 +1,114 @@
+"""What every set of class-conditional moments answers, whatever form it is kept in."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from eigenfeat.moments.forms import SymmetricForm
+
+Mixture = int | np.ndarray | None
+"""Which rows a moment is taken over: a class (its index), a mixture of classes (a vector of k non-negative
+proportions, the u that contracts E[x⊗x⊗y]), or all rows (None: every class by its share)."""
+
+
+class Moments(ABC):
+    """Weight, mean and second-order moments of every class: update, merge, read.
+
+    Attributes
+    ----------
+    classes : (k,) array
+        Labels, sorted.
+    counts : (k,) array
+        Rows seen of each class.
+    weights : (k,) array
+        Their total weight.
+    """
+
+    classes: np.ndarray
+    counts: np.ndarray
+    weights: np.ndarray
+    weight_squares: np.ndarray
+    n_features: int
+
+    @abstractmethod
+    def update(self, X, y, sample_weight: np.ndarray | None = None) -> Moments:
+        """Absorb a batch of rows; ``y=None`` puts all of them in one class."""
+
+    @abstractmethod
+    def merge(self, other: Moments) -> Moments:
+        """Absorb what another set of moments has seen, as if its rows had come here."""
+
+    @property
+    @abstractmethod
+    def means(self) -> np.ndarray:
+        """(k, d): the mean of every class."""
+
+    @abstractmethod
+    def second_moment(self, mixture: Mixture = None, about: Mixture | str = "origin") -> SymmetricForm:
+        """``E[(x - a)(x - a)ᵀ]`` over a mixture, a = 0 ("origin") or the mean of another mixture."""
+
+    @abstractmethod
+    def within(self, mixture: Mixture = None) -> SymmetricForm:
+        """``Σ_c u_c Cov[x|c]``: the covariance that is left when class means are known."""
+
+    @abstractmethod
+    def between(self, mixture: Mixture = None) -> SymmetricForm:
+        """``Σ_c u_c (m_c - m)(m_c - m)ᵀ``, of rank below k."""
+
+    @abstractmethod
+    def fourth_moment(self, mixture: Mixture = None, about: Mixture | str = "origin") -> float:
+        """``E‖x - a‖⁴`` as for `second_moment`; ``about="class"`` means each class about its own mean."""
+
+    def covariance(self, mixture: Mixture = None) -> SymmetricForm:
+        """The covariance over a mixture: its second moment about its own mean."""
+        return self.second_moment(mixture, about=mixture)
+
+    def mean(self, mixture: Mixture = None) -> np.ndarray:
+        return self.proportions(mixture) @ self.means
+
+    def between_factor(self, mixture: Mixture = None) -> np.ndarray:
+        """(d, k) H with ``between = H Hᵀ``."""
+        u = self.proportions(mixture)
+        return ((self.means - u @ self.means) * np.sqrt(u)[:, None]).T
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.classes)
+
+    @property
+    def shares(self) -> np.ndarray:
+        """(k,): the share of every class in the total weight."""
+        return self.weights / self.weights.sum()
+
+    def pool(self, members: np.ndarray) -> np.ndarray:
+        """Proportions of the classes in ``members`` (indices) pooled by their shares."""
+        u = np.zeros(self.n_classes)
+        u[members] = self.weights[members]
+        return u / u.sum()
+
+    def proportions(self, mixture: Mixture) -> np.ndarray:
+        """A mixture as a (k,) vector."""
+        if mixture is None:
+            return self.shares
+        if isinstance(mixture, int | np.integer):
+            return np.eye(self.n_classes)[mixture]
+        return np.asarray(mixture, dtype=np.float64)
+
+    def effective_count(self, mixture: Mixture = None) -> float:
+        """Rows of equal weight that would be as informative: Kish's (Σw)² / Σw², per class, then mixed."""
+        u = self.proportions(mixture)
+        present = u > 0
+        variance = u[present] ** 2 * self.weight_squares[present] / self.weights[present] ** 2
+        return float(u.sum() ** 2 / variance.sum())
+
+
+def class_codes(labels: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The sorted union of ``classes`` with the labels of a batch, and the batch as indices into it."""
+    seen, codes = np.unique(labels, return_inverse=True)
+    if not len(classes):
+        return seen, codes
+    if len(np.setdiff1d(seen, classes)):
+        classes = np.union1d(classes, seen)
+    return classes, np.searchsorted(classes, seen)[codes]

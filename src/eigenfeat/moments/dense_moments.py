@@ -1,0 +1,333 @@
+"""Class-conditional moments as d × d matrices, for more rows than columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import blas
+
+from eigenfeat.moments.base import Mixture, Moments, class_codes
+from eigenfeat.moments.forms import DenseForm, FactoredForm, RowTerm, SymmetricForm
+from eigenfeat.moments.rows import RowStore
+
+BLOCK_BYTES = 16_000_000
+"""Rows are gathered by class in blocks of about this size: larger ones fall out of the cache."""
+
+FLUSH_ROWS = 1 << 16
+"""A class's float32 product is moved to the float64 sum at least this often."""
+
+SHIFT_RATIO = 4.0
+"""A class is shifted when some column's mean exceeds this many spreads: below that, nothing is lost without."""
+
+
+_STATE_TYPES = {"counts": np.int64, "_seen": np.bool_}
+
+
+@dataclass
+class _Sums:
+    """Sums over rows of one class about that class's shift: what one product with the rows gives."""
+
+    count: int
+    weight: float
+    weight_square: float
+    first: np.ndarray
+    third: np.ndarray | float = 0.0
+    fourth: float = 0.0
+
+
+class DenseMoments(Moments):
+    """Per class: weight, mean and centred scatter, in one pass over rows of any number.
+
+    ``scatter_c = Σ w (x - m_c)(x - m_c)ᵀ`` is stored centred and merged by the pairwise-update formula of Chan,
+    Golub & LeVeque (1983); raw second moments are derived. Means are kept as ``shift + offset``, the shift being
+    the mean of the first rows of the class seen, so that nothing cancels when the mean is large.
+
+    Memory is O(k d²) and one block; float32 rows are multiplied in float32 within a block and summed in float64.
+
+    Parameters
+    ----------
+    classes : array, optional
+        Labels that will come, where they are known; others are added as they appear.
+    track_fourth : bool
+        Also sum ``‖x - m‖⁴``, which Ledoit-Wolf shrinkage needs; two more products with a vector a block.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenfeat.moments import DenseMoments
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(100, 3)), rng.integers(2, size=100)
+    >>> whole = DenseMoments().update(X, y)
+    >>> parts = DenseMoments().update(X[:30], y[:30]).merge(DenseMoments().update(X[30:], y[30:]))
+    >>> bool(np.allclose(whole.covariance(0).toarray(), parts.covariance(0).toarray()))
+    True
+    """
+
+    _seen: np.ndarray
+    _shifts: np.ndarray
+    _offsets: np.ndarray
+    _scatters: np.ndarray
+    _thirds: np.ndarray
+    _fourths: np.ndarray
+
+    def __init__(self, classes: np.ndarray | None = None, *, track_fourth: bool = False) -> None:
+        self.track_fourth = track_fourth
+        self.classes = np.empty(0) if classes is None else np.unique(classes)
+        self.n_features = 0
+        self._started = False
+
+    # ------------------------------------------------------------------ update and merge
+
+    def update(self, X, y=None, sample_weight=None) -> DenseMoments:
+        labels = np.zeros(X.shape[0], dtype=np.int64) if y is None else np.asarray(y)
+        classes, codes = class_codes(labels, self.classes)
+        self._extend(classes, X.shape[1])
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        if sparse.issparse(X):
+            self._absorb_sparse(X.tocsr(), codes, weights)
+        else:
+            self._absorb_dense(X, codes, weights)
+        return self
+
+    def merge(self, other: Moments) -> DenseMoments:
+        if not isinstance(other, DenseMoments):
+            raise TypeError(f"DenseMoments can be merged with DenseMoments, not with {type(other).__name__}.")
+        if self.track_fourth and not other.track_fourth:
+            raise ValueError("These moments track fourth moments and the others do not: set track_fourth on both.")
+        if not other._started:
+            return self
+        self._extend(np.union1d(self.classes, other.classes) if self._started else other.classes, other.n_features)
+        for theirs, c in enumerate(np.searchsorted(self.classes, other.classes)):
+            if not other.counts[theirs]:
+                continue
+            if not self._seen[c]:
+                self._shifts[c], self._seen[c] = other._shifts[theirs], True
+            offset = other._offsets[theirs] + (other._shifts[theirs] - self._shifts[c])
+            self._combine(
+                c,
+                int(other.counts[theirs]),
+                float(other.weights[theirs]),
+                float(other.weight_squares[theirs]),
+                offset,
+                other._scatters[theirs],
+                other._thirds[theirs] if self.track_fourth else None,
+                float(other._fourths[theirs]) if self.track_fourth else 0.0,
+            )
+        return self
+
+    def _extend(self, classes: np.ndarray, n_features: int) -> None:
+        """Make room for labels not seen before."""
+        if self._started and n_features != self.n_features:
+            raise ValueError(f"These moments have {self.n_features} columns, the new rows {n_features}.")
+        if self._started and len(classes) == len(self.classes):
+            return
+        k, d = len(classes), n_features
+        fresh: dict[str, tuple[int, ...]] = {"counts": (k,), "weights": (k,), "weight_squares": (k,), "_seen": (k,)}
+        fresh |= {"_shifts": (k, d), "_offsets": (k, d), "_scatters": (k, d, d)}
+        if self.track_fourth:
+            fresh |= {"_thirds": (k, d), "_fourths": (k,)}
+        places = np.searchsorted(classes, self.classes) if self._started else None
+        for name, shape in fresh.items():
+            array: np.ndarray = np.zeros(shape, dtype=_STATE_TYPES.get(name, np.float64))
+            if places is not None:
+                array[places] = getattr(self, name)
+            setattr(self, name, array)
+        self.classes, self.n_features, self._started = classes, d, True
+
+    def _absorb_dense(self, X: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> None:
+        dtype = _product_dtype(X.dtype)
+        n, d = X.shape
+        open_products: dict[int, np.ndarray] = {}
+        sums: dict[int, _Sums] = {}
+        step = max(1, BLOCK_BYTES // max(1, d * dtype.itemsize))
+        buffer = np.empty((min(step, n), d), dtype=dtype)
+        for start in range(0, n, step):
+            block_codes = codes[start : start + step]
+            order = np.argsort(block_codes, kind="stable")
+            edges = np.searchsorted(block_codes[order], np.arange(self.n_classes + 1))
+            gathered = buffer[: len(order)]
+            if X.dtype == dtype:
+                np.take(X[start : start + step], order, axis=0, out=gathered, mode="clip")
+            else:
+                gathered[:] = X[start : start + step][order]
+            for c in np.flatnonzero(np.diff(edges)).tolist():
+                rows = gathered[edges[c] : edges[c + 1]]
+                row_weights = None if weights is None else weights[start : start + step][order[edges[c] : edges[c + 1]]]
+                if c not in open_products:
+                    open_products[c] = np.zeros((d, d), dtype=dtype, order="F")
+                total = self._sum_rows(c, rows, row_weights, open_products[c])
+                sums[c] = total if c not in sums else _added(sums[c], total)
+                if sums[c].count >= FLUSH_ROWS:
+                    self._flush(c, sums.pop(c), open_products.pop(c))
+        for c, total in sums.items():
+            self._flush(c, total, open_products[c])
+
+    def _sum_rows(self, c: int, rows: np.ndarray, weights: np.ndarray | None, product: np.ndarray) -> _Sums:
+        """Sums of one class's rows of a block (overwritten); their product is added to ``product`` in place."""
+        dtype = rows.dtype
+        if not self._seen[c]:
+            self._shifts[c], self._seen[c] = _first_shift(rows), True
+        if self._shifts[c].any():
+            rows -= self._shifts[c].astype(dtype)
+        if weights is None:
+            count = len(rows)
+            w_sum, w_square, ones = float(count), float(count), np.ones(count, dtype=dtype)
+            first = ones @ rows
+        else:
+            count, w_sum, w_square = int(np.count_nonzero(weights)), float(weights.sum()), float(weights @ weights)
+            first = weights.astype(dtype) @ rows
+        total = _Sums(count, w_sum, w_square, first.astype(np.float64))
+        if self.track_fourth:
+            squares = np.einsum("ij,ij->i", rows, rows)
+            weighted = squares if weights is None else squares * weights.astype(dtype)
+            total.third = (weighted @ rows).astype(np.float64)
+            total.fourth = float(np.dot(weighted.astype(np.float64), squares.astype(np.float64)))
+        if weights is not None:
+            rows *= np.sqrt(weights).astype(dtype)[:, None]
+        syrk = blas.ssyrk if dtype == np.float32 else blas.dsyrk
+        syrk(1.0, rows.T, beta=1.0, c=product, overwrite_c=1, lower=1)
+        return total
+
+    def _flush(self, c: int, total: _Sums, product: np.ndarray) -> None:
+        """Centre the open sums of a class and add them to what is kept."""
+        if total.weight <= 0:
+            return
+        second = product.astype(np.float64)
+        second = np.tril(second) + np.tril(second, -1).T
+        self._combine_raw(c, total, second)
+
+    def _absorb_sparse(self, X, codes: np.ndarray, weights: np.ndarray | None) -> None:
+        X = X.astype(_product_dtype(X.dtype), copy=False)
+        for c in np.unique(codes).tolist():
+            chosen = np.flatnonzero(codes == c)
+            rows = X[chosen]
+            w = np.ones(len(chosen)) if weights is None else weights[chosen]
+            if w.sum() <= 0:
+                continue
+            weighted = rows.multiply(w[:, None]).tocsr().astype(np.float64)
+            # Sparse rows are not shifted; a class that has a shift from dense rows keeps it.
+            self._seen[c] = True
+            first = np.asarray(weighted.sum(axis=0)).ravel()
+            sums = _Sums(int(np.count_nonzero(w)), float(w.sum()), float(np.dot(w, w)), first)
+            second = (weighted.T @ rows).toarray().astype(np.float64, copy=False)
+            if self.track_fourth:
+                squares = np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
+                sums.third = weighted.T @ squares
+                sums.fourth = float((w * squares) @ squares)
+            self._combine_raw(c, sums, second, about_shift=False)
+
+    # A block's sums about the shift -> centred -> merged.
+    def _combine_raw(self, c: int, sums: _Sums, second: np.ndarray, about_shift: bool = True) -> None:
+        offset = sums.first / sums.weight
+        second -= np.outer(sums.first, offset)
+        third, fourth = None, 0.0
+        if self.track_fourth:
+            third, fourth = _recentred(sums.weight, offset, second, sums.third, sums.fourth)
+        if not about_shift:
+            offset = offset - self._shifts[c]
+        self._combine(c, sums.count, sums.weight, sums.weight_square, offset, second, third, fourth)
+
+    def _combine(self, c, count, weight, weight_square, offset, scatter, third, fourth) -> None:
+        """Chan's update: add a centred set of rows to class c."""
+        old, new = self.weights[c], self.weights[c] + weight
+        delta = offset - self._offsets[c]
+        if self.track_fourth:
+            mine = _moved(old, delta * (weight / new), self._scatters[c], self._thirds[c], self._fourths[c])
+            theirs = _moved(weight, -delta * (old / new), scatter, third, fourth)
+            self._thirds[c] = mine[0] + theirs[0]
+            self._fourths[c] = mine[1] + theirs[1]
+        self._scatters[c] += scatter
+        if old:
+            self._scatters[c] += np.outer(delta, delta * (old * weight / new))
+        self._offsets[c] += delta * (weight / new)
+        self.counts[c] += count
+        self.weights[c] = new
+        self.weight_squares[c] += weight_square
+
+    # ------------------------------------------------------------------ read
+
+    @property
+    def means(self) -> np.ndarray:
+        return self._shifts + self._offsets
+
+    def within(self, mixture: Mixture = None) -> DenseForm:
+        u = self.proportions(mixture)
+        total = np.zeros((self.n_features, self.n_features))
+        for c in np.flatnonzero(u):
+            total += self._scatters[c] * (u[c] / self.weights[c])
+        return DenseForm(total)
+
+    def second_moment(self, mixture: Mixture = None, about: Mixture | str = "origin") -> DenseForm:
+        u = self.proportions(mixture)
+        matrix = self.within(u).matrix
+        apart = self._apart(about)
+        matrix += (apart * u[:, None]).T @ apart
+        return DenseForm(matrix)
+
+    def between(self, mixture: Mixture = None) -> SymmetricForm:
+        rows = RowStore(self.between_factor(mixture).T.copy())
+        return FactoredForm(rows, (RowTerm(np.arange(self.n_classes), scale=np.ones(self.n_classes)),))
+
+    def fourth_moment(self, mixture: Mixture = None, about: Mixture | str = "origin") -> float:
+        if not self.track_fourth:
+            raise ValueError("Ledoit-Wolf shrinkage needs fourth moments: collect with track_fourth=True.")
+        u = self.proportions(mixture)
+        apart = np.zeros_like(self.means) if about == "class" else self._apart(about)
+        return sum(
+            u[c] * _moved(W, -apart[c], self._scatters[c], self._thirds[c], self._fourths[c])[1] / W
+            for c, W in enumerate(self.weights)
+            if u[c] > 0
+        )
+
+    def _apart(self, about: Mixture | str) -> np.ndarray:
+        """Class means seen from a point; differences are taken of offsets, so that a common shift drops out."""
+        if isinstance(about, str):
+            return self.means
+        v = self.proportions(about)
+        common = self._shifts[int(np.argmax(v))]
+        seen = (self._shifts - common) + self._offsets
+        return seen - v @ seen
+
+
+def _product_dtype(dtype: np.dtype) -> np.dtype:
+    """The floating type rows are multiplied in: float32 where it holds every value exactly."""
+    exact = dtype in (np.float32, np.float16) or (dtype.kind in "iub" and dtype.itemsize <= 2)
+    return np.dtype(np.float32 if exact else np.float64)
+
+
+def _first_shift(rows: np.ndarray) -> np.ndarray:
+    """The mean of a class's first rows if it dwarfs their spread, else zero; exact in the type of the rows."""
+    mean = rows.mean(axis=0, dtype=np.float64)
+    spread = rows[: 1 << 12].std(axis=0, dtype=np.float64)
+    needed = np.abs(mean) > SHIFT_RATIO * spread
+    return np.where(needed, mean, 0.0).astype(rows.dtype).astype(np.float64)
+
+
+def _added(a: _Sums, b: _Sums) -> _Sums:
+    return _Sums(
+        a.count + b.count,
+        a.weight + b.weight,
+        a.weight_square + b.weight_square,
+        a.first + b.first,
+        a.third + b.third,
+        a.fourth + b.fourth,
+    )
+
+
+def _moved(weight, delta, scatter, third, fourth) -> tuple[np.ndarray, float]:
+    """``Σ‖u‖²u`` and ``Σ‖u‖⁴`` of centred rows u, seen from a point at ``delta`` from their mean."""
+    trace, square = np.trace(scatter), delta @ delta
+    pull = scatter @ delta
+    moved_third = third - trace * delta - 2 * pull - weight * square * delta
+    moved_fourth = fourth - 4 * third @ delta + 4 * delta @ pull + 2 * square * trace + weight * square**2
+    return moved_third, moved_fourth
+
+
+def _recentred(weight, offset, scatter, third, fourth) -> tuple[np.ndarray, float]:
+    """The inverse of `_moved`: sums about a point at ``-offset`` from the mean, turned into sums about it."""
+    trace, square = np.trace(scatter), offset @ offset
+    pull = scatter @ offset
+    centred = third - trace * offset - 2 * pull - weight * square * offset
+    return centred, fourth - (4 * centred @ offset + 4 * offset @ pull + 2 * square * trace + weight * square**2)

@@ -1,0 +1,120 @@
+"""Class-conditional moments kept as the rows themselves, for more columns than rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from eigenfeat.moments.base import Mixture, Moments, class_codes
+from eigenfeat.moments.forms import FactoredForm, RowTerm
+from eigenfeat.moments.rows import RowStore
+
+
+class RowMoments(Moments):
+    """The same questions answered by factored forms ``F Fᵀ`` over the rows: no d × d matrix is ever formed.
+
+    A class with fewer rows than columns has a moment matrix of that low rank, so a quotient is a small problem in
+    the Gram matrix of the rows and its directions are combinations of rows.
+    """
+
+    def __init__(self, classes: np.ndarray | None = None) -> None:
+        self._given = np.empty(0) if classes is None else np.unique(classes)
+        self.classes = self._given
+        self._rows: list = []
+        self._labels: list[np.ndarray] = []
+        self._weights: list[np.ndarray] = []
+        self._store: RowStore | None = None
+
+    def update(self, X, y=None, sample_weight=None) -> RowMoments:
+        if self._rows and X.shape[1] != self.n_features:
+            raise ValueError(f"These moments have {self.n_features} columns, the new rows {X.shape[1]}.")
+        dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.float64
+        self._rows.append(X.tocsr().astype(dtype, copy=False) if sparse.issparse(X) else np.asarray(X, dtype))
+        self._labels.append(np.zeros(X.shape[0], dtype=np.int64) if y is None else np.asarray(y))
+        ones = np.ones(X.shape[0])
+        self._weights.append(ones if sample_weight is None else np.asarray(sample_weight, dtype=np.float64))
+        self._index()
+        return self
+
+    def merge(self, other: Moments) -> RowMoments:
+        if not isinstance(other, RowMoments):
+            raise TypeError(f"RowMoments can be merged with RowMoments, not with {type(other).__name__}.")
+        for rows, labels, weights in zip(other._rows, other._labels, other._weights):
+            self.update(rows, labels, weights)
+        return self
+
+    def _index(self) -> None:
+        self.n_features = self._rows[0].shape[1]
+        self._store = None
+        self.classes, codes = class_codes(np.concatenate(self._labels), self._given)
+        weights = np.concatenate(self._weights)
+        k = len(self.classes)
+        self._members = [np.flatnonzero((codes == c) & (weights > 0)) for c in range(k)]
+        self._row_weights = weights
+        self.counts = np.array([len(m) for m in self._members])
+        self.weights = np.bincount(codes, weights, minlength=k)
+        self.weight_squares = np.bincount(codes, weights**2, minlength=k)
+
+    @property
+    def store(self) -> RowStore:
+        """All rows, one above the other."""
+        if self._store is None:
+            stack: Any = sparse.vstack if any(sparse.issparse(r) for r in self._rows) else np.concatenate
+            rows = self._rows[0] if len(self._rows) == 1 else stack(self._rows)
+            self._store = RowStore(rows.tocsr() if sparse.issparse(rows) else rows)
+        return self._store
+
+    @property
+    def means(self) -> np.ndarray:
+        shares = self._mean_coefficients()
+        return np.asarray(self.store.transpose_times(np.arange(len(shares)), shares)).T
+
+    def within(self, mixture: Mixture = None) -> FactoredForm:
+        u = self.proportions(mixture)
+        return FactoredForm(self.store, tuple(self._term(c, u[c], centred=True) for c in np.flatnonzero(u).tolist()))
+
+    def second_moment(self, mixture: Mixture = None, about: Mixture | str = "origin") -> FactoredForm:
+        u = self.proportions(mixture)
+        if isinstance(about, str):
+            return FactoredForm(self.store, tuple(self._term(c, u[c]) for c in np.flatnonzero(u).tolist()))
+        v = self.proportions(about)
+        if np.array_equal(u, v) and np.count_nonzero(u) == 1:
+            return self.within(u)
+        return FactoredForm(self.store, (*self.within(u).terms, self._apart_term(u, v)))
+
+    def between(self, mixture: Mixture = None) -> FactoredForm:
+        u = self.proportions(mixture)
+        return FactoredForm(self.store, (self._apart_term(u, u),))
+
+    def fourth_moment(self, mixture: Mixture = None, about: Mixture | str = "origin") -> float:
+        u = self.proportions(mixture)
+        means = self.means
+        total = 0.0
+        for c in np.flatnonzero(u).tolist():
+            point = means[c] if about == "class" else 0 * means[c] if about == "origin" else self.mean(about)  # type: ignore[arg-type]
+            rows = self.store.rows[self._members[c]]
+            squares = self.store.squared_norms(self._members[c]) - 2 * (rows @ point) + point @ point
+            total += u[c] * float(self._row_weights[self._members[c]] @ squares**2) / self.weights[c]
+        return total
+
+    def _term(self, c: int, proportion: float, centred: bool = False) -> RowTerm:
+        members = self._members[c]
+        scale = np.sqrt(self._row_weights[members] * (proportion / self.weights[c]))
+        return RowTerm(members, scale=scale.astype(self.store.dtype), centred=centred)
+
+    def _apart_term(self, u: np.ndarray, v: np.ndarray) -> RowTerm:
+        """Columns ``√u_c (m_c - m_v)`` as combinations of rows."""
+        shares = self._mean_coefficients()
+        coefficients = (shares - (shares @ v)[:, None]) * np.sqrt(u)
+        used = np.flatnonzero(coefficients.any(axis=1))
+        return RowTerm(used, coefficients=coefficients[used][:, u > 0].astype(self.store.dtype))
+
+    def _mean_coefficients(self) -> np.ndarray:
+        """(n, k): column c averages the rows of class c."""
+        shares = np.zeros((self.store.n_rows, self.n_classes))
+        for c, members in enumerate(self._members):
+            if len(members):
+                shares[members, c] = self._row_weights[members] / self.weights[c]
+        return shares

@@ -1,0 +1,237 @@
+"""One verb for many quotients: group by noise, choose a solver, run in parallel, warn once."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from functools import cache
+from typing import Protocol
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from eigenfeat.quotients.quotient import Quotient
+from eigenfeat.solvers import dense, dual, krylov, low_rank, randomized
+from eigenfeat.solvers.directions import Directions
+from eigenfeat.solvers.request import DEFAULT_TOL, Request
+from eigenfeat.solvers.requirements import missing
+
+
+class Solver(Protocol):
+    """A module that solves the quotients of one noise: its name, its needs, its function."""
+
+    name: str
+    requires: tuple[str, ...]
+
+    def solve_group(self, quotients: Sequence[Quotient], request: Request) -> list[Directions]: ...
+
+
+SOLVERS: dict[str, Solver] = {module.name: module for module in (dense, krylov, low_rank, dual, randomized)}
+
+#: Columns from which, and share of them up to which, a Krylov space is quicker than LAPACK.
+KRYLOV_SIZE, KRYLOV_SHARE = 256, 1 / krylov.GIVE_UP
+
+
+def solve(
+    quotients: Sequence[Quotient],
+    n_components: int | None = None,
+    *,
+    solver: str = "auto",
+    which: str = "largest",
+    min_eigenvalue: float | None = None,
+    tol: float | None = None,
+    dtype: type | np.dtype | None = None,
+    n_jobs: int | None = None,
+    random_state: int = 0,
+) -> list[Directions]:
+    """Directions of every quotient: ``Sv = λNv`` with ``vᵀNv = 1``.
+
+    Quotients that hold the same noise object share one factorisation of it, and noises are worked on in
+    parallel threads with BLAS held to one thread each, so that the result does not depend on ``n_jobs``.
+
+    Parameters
+    ----------
+    quotients : sequence of Quotient
+    n_components : int, optional
+        Directions a quotient; all by default.
+    solver : {"auto", "dense", "krylov", "randomized", "dual", "low_rank"}
+        "auto" chooses by the form of the matrices (see `choose`).
+    which : {"largest", "smallest"}
+        End of the spectrum, and so the order of the result: descending or ascending.
+    min_eigenvalue : float, optional
+        Keep only directions with ``λ >= min_eigenvalue``.
+    tol : float, optional
+        Relative residual to reach; by default 1e-6, and 1e-3 in float32.
+    dtype : {float64, float32}, optional
+        Of factors, products and results. float64 by default, where the Krylov solver still searches in
+        float32 and refines in float64.
+    n_jobs : int, optional
+        Threads over noises; by default as many as BLAS may use. -1 means all cores.
+    random_state : int
+        Seed of random starting blocks.
+
+    Returns
+    -------
+    list of Directions
+        In the order of the quotients.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenfeat.moments.forms import DenseForm
+    >>> from eigenfeat.quotients.quotient import Quotient
+    >>> pair = Quotient(DenseForm(np.diag([6.0, 2.0, 1.0])), DenseForm(np.diag([2.0, 1.0, 4.0])))
+    >>> solve([pair], 2)[0].values
+    array([3., 2.])
+    """
+    result_type = np.dtype(np.float64 if dtype is None else dtype)
+    if result_type not in DEFAULT_TOL:
+        raise ValueError(f"dtype must be float64 or float32, got {result_type.name}.")
+    if which not in ("largest", "smallest"):
+        raise ValueError(f'which must be "largest" or "smallest", got {which!r}.')
+    if n_components is not None and n_components < 1:
+        raise ValueError(f"n_components must be None or at least 1, got {n_components}.")
+    tol = DEFAULT_TOL[result_type] if tol is None else tol
+    request = Request(n_components, which, min_eigenvalue, tol, result_type, random_state)
+
+    groups = _groups(quotients, solver, request)
+    outcomes = _run(groups, quotients, request, n_jobs)
+    results: dict[int, Directions] = {}
+    for (_, positions), directions in zip(groups, outcomes):
+        results.update(zip(positions, directions))
+    ordered = [results[i] for i in range(len(quotients))]
+    _warn_of_restriction(quotients, ordered)
+    _warn_of_shortage(quotients, ordered, request)
+    _warn_of_residuals(ordered, request)
+    return ordered
+
+
+def choose(quotient: Quotient, request: Request) -> str:
+    """The solver "auto" takes: the first that the problem meets the needs of.
+
+    ==========  ================================================================================
+    solver      problem
+    ==========  ================================================================================
+    dual        signal and noise are rows of one store, largest wanted
+    low_rank    the signal comes as H with S = HHᵀ, largest wanted
+    krylov      the `KRYLOV_SHARE` largest or fewer of at least `KRYLOV_SIZE`
+    dense       everything else that may be formed
+    randomized  too many columns for that
+    ==========  ================================================================================
+    """
+    d, k = quotient.n_features, request.n_components
+    few_of_many = d >= KRYLOV_SIZE and k is not None and k <= KRYLOV_SHARE * d
+    table = ((dual, True), (low_rank, True), (krylov, few_of_many), (dense, True), (randomized, True))
+    able = (m.name for m, worth in table if worth and not missing(m.requires, quotient, request))
+    return next(able, dense.name)
+
+
+def _groups(quotients: Sequence[Quotient], solver: str, request: Request) -> list[tuple[str, list[int]]]:
+    """Positions of the quotients that share a noise and a solver, in order of first appearance."""
+    groups: dict[tuple[int, str], list[int]] = {}
+    for position, quotient in enumerate(quotients):
+        name = choose(quotient, request) if solver == "auto" else solver
+        groups.setdefault((id(quotient.noise), name), []).append(position)
+        _check(name, quotient, request)
+    return [(name, positions) for (_, name), positions in groups.items()]
+
+
+def _check(name: str, quotient: Quotient, request: Request) -> None:
+    """Refuse a solver that cannot run on a quotient, and name those that can."""
+    if name not in SOLVERS:
+        raise ValueError(f"Unknown solver {name!r}: choose one of {', '.join(['auto', *SOLVERS])}.")
+    lacking = missing(SOLVERS[name].requires, quotient, request)
+    if lacking:
+        able = [n for n, module in SOLVERS.items() if not missing(module.requires, quotient, request)]
+        way_out = f"solvers that can: {', '.join(able)}" if able else "no solver can"
+        raise ValueError(
+            f"Solver {name!r} cannot run on quotient {quotient.label!r}: it needs {'; and '.join(lacking)} ({way_out})."
+        )
+
+
+def _run(
+    groups: list[tuple[str, list[int]]], quotients: Sequence[Quotient], request: Request, n_jobs: int | None
+) -> list[list[Directions]]:
+    def work(group: tuple[str, list[int]]) -> list[Directions]:
+        name, positions = group
+        return SOLVERS[name].solve_group([quotients[i] for i in positions], request)
+
+    # One noise: nothing to run side by side, BLAS may as well use the cores. The rule looks at the problem
+    # alone, never at n_jobs, so that results are the same bit for bit.
+    controller = _blas()
+    threads = _n_threads(n_jobs, controller)
+    with controller.limit(limits=1, user_api="blas") if len(groups) > 1 else nullcontext():
+        if threads == 1 or len(groups) == 1:
+            return [work(group) for group in groups]
+        with ThreadPoolExecutor(min(threads, len(groups))) as pool:
+            return list(pool.map(work, groups))
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def _n_threads(n_jobs: int | None, controller: ThreadpoolController) -> int:
+    if n_jobs is None:
+        return max((library["num_threads"] for library in controller.select(user_api="blas").info()), default=1)
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0: give a number of threads, or -1 for all cores.")
+    cores = os.cpu_count() or 1
+    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+
+
+def _warn_of_restriction(quotients: Sequence[Quotient], results: Sequence[Directions]) -> None:
+    concerned = [r for q, r in zip(quotients, results) if r.noise_rank < q.n_features]
+    if concerned:
+        d = quotients[0].n_features
+        warnings.warn(
+            f"The noise matrix of {_subject(concerned)} is singular (rank {concerned[0].noise_rank} of {d}): "
+            "directions are restricted to its range. Set ridge > 0 to search all of the space.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _warn_of_shortage(quotients: Sequence[Quotient], results: Sequence[Directions], request: Request) -> None:
+    # A threshold is asked for: what it drops is no surprise.
+    if request.n_components is None or request.min_eigenvalue is not None:
+        return
+    concerned = [(q, r) for q, r in zip(quotients, results) if r.n_directions < request.n_components]
+    if not concerned:
+        return
+    quotient, first = concerned[0]
+    if first.n_directions < first.noise_rank:
+        reason = f"its signal has rank {first.n_directions}"
+    elif first.noise_rank < quotient.n_features:
+        reason = f"its noise has rank {first.noise_rank}"
+    else:
+        reason = f"there are {quotient.n_features} columns"
+    warnings.warn(
+        f"{_subject([r for _, r in concerned])} has {first.n_directions} directions instead of the "
+        f"{request.n_components} asked for: {reason}.",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+def _warn_of_residuals(results: Sequence[Directions], request: Request) -> None:
+    concerned = [r for r in results if not r.converged]
+    if concerned:
+        largest = max(float(r.residuals.max()) for r in concerned)
+        warnings.warn(
+            f"The directions of {_subject(concerned)} have relative residuals up to {largest:.1e}, above the tolerance "
+            f"of {request.tol:.1e} (solver {concerned[0].solver!r}): set ridge > 0 or raise it, or raise tol.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _subject(concerned: Sequence[Directions]) -> str:
+    """The first problem by name, and how many others there are."""
+    first = f"quotient {concerned[0].label!r}" if concerned[0].label else "a quotient"
+    others = len(concerned) - 1
+    return first if others == 0 else f"{first} (and {others} other{'s' * (others > 1)})"
