@@ -10,6 +10,7 @@ from eigenfeat.estimators.kernel_fisher import (
     KernelFisherClassifierCV,
     KernelFisherRegressor,
 )
+from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.estimators.principal import OrientedPCA, VanishingComponents
 from eigenfeat.estimators.rayleigh import RayleighFeatures
 from eigenfeat.estimators.sliced_inverse import SlicedInverseRegression
@@ -22,6 +23,7 @@ __all__ = [
     "KernelFisherClassifierCV",
     "KernelFisherFeatures",
     "KernelFisherRegressor",
+    "MultinomialLogit",
     "OrientedKernelPCA",
     "OrientedPCA",
     "RayleighFeatures",

@@ -5,7 +5,18 @@ from __future__ import annotations
 import inspect
 from types import ModuleType
 
-from eigenfeat.kernel import eigen, greedy, linear, nystrom, subset
+from eigenfeat.kernel import (
+    column_generation,
+    eigen,
+    greedy,
+    greedy_smo,
+    linear,
+    lp,
+    nystrom,
+    qp,
+    smo,
+    subset,
+)
 from eigenfeat.kernel.problem import KernelProblem, KernelSolution
 
 SOLVERS: dict[str, ModuleType] = {
@@ -14,6 +25,11 @@ SOLVERS: dict[str, ModuleType] = {
     "subset": subset,
     "greedy": greedy,
     "nystrom": nystrom,
+    "smo": smo,
+    "greedy_smo": greedy_smo,
+    "qp": qp,
+    "lp": lp,
+    "column_generation": column_generation,
 }
 
 # Solvers of a restricted expansion, and those whose cost in the number of rows is linear.
