@@ -14,10 +14,11 @@ from sklearn.utils.validation import validate_data
 
 from eigenfeat.estimators.kernel_base import KernelExpansion
 from eigenfeat.estimators.validation import check_class_labels, check_weights
+from eigenfeat.kernel.basis import Basis, basis_of, full_length
 from eigenfeat.kernel.eigen import discriminants
 from eigenfeat.kernel.kernels import KernelRows
 from eigenfeat.kernel.problem import KernelProblem, KernelSolution
-from eigenfeat.kernel.scatter import penalty_matrix, within_scatter
+from eigenfeat.kernel.scatter import within_scatter
 from eigenfeat.moments.forms import DenseForm
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.solvers import Directions
@@ -66,23 +67,19 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEx
             kernel, np.empty((len(kernel), 0)), weights, self.alpha, penalty=self.penalty, centers=centers
         )
         problem = self._with_invariances(problem)
-        K = kernel.matrix() if problem.centers is None else kernel.columns(problem.centers)
-        directions = self._directions(K, problem, codes)
+        basis = basis_of(problem)
+        directions = self._directions(basis, problem, codes)
         V = directions.toarray()
-        mean = weights @ K / weights.sum()
-        if problem.centers is not None and problem.centers.ndim == 1:
-            full = np.zeros((len(kernel), V.shape[1]), dtype=V.dtype)
-            full[problem.centers] = V
-        else:
-            full = V
-        solution = KernelSolution(full, -mean @ V, directions.values, directions.converged, 1, directions.solver)
+        coefficients = full_length(basis.coefficients(V), problem)
+        offset = -(weights @ basis.design / weights.sum()) @ V
+        solution = KernelSolution(coefficients, offset, directions.values, directions.converged, 1, directions.solver)
         self._keep(solution, problem)
         self.eigenvalues_ = directions.values
         self.residuals_ = directions.residuals
         self.solver_ = directions.solver
         return self
 
-    def _directions(self, K: np.ndarray, problem: KernelProblem, codes: np.ndarray | None) -> Directions:
+    def _directions(self, basis: Basis, problem: KernelProblem, codes: np.ndarray | None) -> Directions:
         raise NotImplementedError
 
     def __sklearn_tags__(self):
@@ -178,10 +175,11 @@ class KernelFisherFeatures(KernelFeatures):
         self.classes_, codes = check_class_labels(y, weights, estimator=type(self).__name__)
         return self._fit_directions(X, np.ones(len(codes)) if weights is None else weights, codes)
 
-    def _directions(self, K: np.ndarray, problem: KernelProblem, codes: np.ndarray | None) -> Directions:
+    def _directions(self, basis: Basis, problem: KernelProblem, codes: np.ndarray | None) -> Directions:
         assert codes is not None
         n_components = len(self.classes_) - 1 if self.n_components is None else self.n_components
-        return discriminants(K, codes, problem.weights, penalty_matrix(problem, self.alpha), n_components)
+        penalty = basis.penalty(self.alpha, problem.invariance)
+        return discriminants(basis.design, codes, problem.weights, penalty, n_components)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -291,17 +289,16 @@ class OrientedKernelPCA(KernelFeatures):
         share = np.full(X.shape[0], 1 / X.shape[0]) if weights is None else weights / weights.sum()
         return self._fit_directions(X, share, None)
 
-    def _directions(self, K: np.ndarray, problem: KernelProblem, codes: np.ndarray | None) -> Directions:
-        weights = problem.weights
-        everyone = np.zeros(len(K), dtype=int)
-        mean = weights @ K / weights.sum()
-        signal = within_scatter(K, everyone, weights, mean[None])
-        noise = penalty_matrix(problem, self.alpha)
+    def _directions(self, basis: Basis, problem: KernelProblem, codes: np.ndarray | None) -> Directions:
+        design, weights = basis.design, problem.weights
+        mean = weights @ design / weights.sum()
+        signal = within_scatter(design, np.zeros(len(design), dtype=int), weights, mean[None])
+        noise = basis.penalty(self.alpha, problem.invariance)
         if self.noise is not None:
-            noise = noise + self.noise_weight * self._noise_covariance(problem)
+            noise = noise + self.noise_weight * basis.congruent(self._noise_covariance(problem))
         quotient = Quotient(DenseForm((signal + signal.T) / 2), DenseForm((noise + noise.T) / 2), label="OKPCA")
-        found = solve_quotients([quotient], self.n_components, dtype=K.dtype)[0]
-        return self._worthwhile(found, K - mean, weights)
+        found = solve_quotients([quotient], self.n_components, dtype=design.dtype)[0]
+        return self._worthwhile(found, design - mean, weights)
 
     def _worthwhile(self, found: Directions, centred: np.ndarray, weights: np.ndarray) -> Directions:
         """Directions with variance, signed so that the feature's long tail is positive whatever the row order."""
