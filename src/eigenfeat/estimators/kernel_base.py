@@ -73,8 +73,8 @@ class KernelExpansion(BaseEstimator):
                 "Give the rows themselves and name a kernel."
             )
 
-    def _refuse_indefinite(self, kernel: KernelRows, penalty: str, random_state) -> None:
-        if penalty == "function" and kernel.is_indefinite(random_state):
+    def _refuse_indefinite(self, kernel: KernelRows, penalty: str) -> None:
+        if penalty == "function" and kernel.is_indefinite():
             raise ValueError(
                 f"The kernel {self.kernel!r} is not positive semi-definite on these rows, so penalty='function' "
                 "(½‖w‖² = ½αᵀKα) has no minimum. Use penalty='coefficients' or 'sparse', or another kernel."
@@ -190,7 +190,7 @@ class KernelFit(KernelExpansion):
         """The problem these rows and parameters pose, and the name of its solver."""
         random_state = check_random_state(seed)
         kernel = self._kernel_rows(X, weights, gamma)
-        self._refuse_indefinite(kernel, self.penalty, random_state)
+        self._refuse_indefinite(kernel, self.penalty)
         squares = self.loss == "squared" and self.penalty != "sparse"
         solver = None if self.solver == "auto" else self.solver
         if solver is not None:

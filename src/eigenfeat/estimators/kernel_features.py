@@ -60,7 +60,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEx
         """Pose the problem, find its directions, keep them as an expansion."""
         random_state = check_random_state(self.random_state)
         kernel = self._kernel_rows(X, weights, self.gamma)
-        self._refuse_indefinite(kernel, self.penalty, random_state)
+        self._refuse_indefinite(kernel, self.penalty)
         centers = self._chosen_centers(kernel, False, random_state)
         weights = weights.astype(kernel.dtype)
         problem = KernelProblem(

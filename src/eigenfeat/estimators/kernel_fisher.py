@@ -221,7 +221,8 @@ class KernelFisherClassifier(ClassifierMixin, KernelFit):
         """Threshold, slope and leave-one-out results from the outputs at the training rows."""
         outputs, weights = self._keep_fit(solution, problem), problem.weights
         joint = self._is_joint()
-        self.threshold_ = thresholds(outputs, codes, weights, 0.0 if joint else self.threshold)
+        cuts = thresholds(outputs, codes, weights, 0.0 if joint else self.threshold)
+        self.threshold_ = cuts.astype(self.dual_coef_.dtype, copy=False)
         decision = flat(outputs - self.threshold_)
         self.slope_ = 1.0 if joint else posterior_slope(decision, codes, weights)
         left_out = solution.loo_outputs is not None

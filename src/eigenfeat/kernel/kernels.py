@@ -185,12 +185,12 @@ class KernelRows:
         """The rows that ``centers`` stands for."""
         return centers if centers.ndim == 2 else self.rows[centers]
 
-    def is_indefinite(self, random_state: np.random.RandomState, max_rows: int = 1500) -> bool:
-        """Whether the kernel matrix of at most ``max_rows`` random rows has a clearly negative eigenvalue."""
+    def is_indefinite(self, max_rows: int = 1500) -> bool:
+        """Whether the kernel matrix of at most ``max_rows`` evenly spaced rows has a clearly negative eigenvalue."""
         if self.kernel.is_known_definite and not self.precomputed:
             return False
-        chosen = random_state.permutation(len(self))[:max_rows]
-        K = self.block(np.sort(chosen), np.sort(chosen)).astype(np.float64)
+        chosen = np.unique(np.linspace(0, len(self) - 1, max_rows).astype(int))
+        K = self.block(chosen, chosen).astype(np.float64)
         tolerance = 1e-6 if self.dtype == np.float64 else 1e-4
         try:
             cholesky(K + tolerance * np.abs(K).sum(axis=1).max() * np.eye(len(K)), overwrite_a=True)
