@@ -89,19 +89,3 @@ def load_news20() -> tuple[sparse.csr_matrix, np.ndarray, sparse.csr_matrix, np.
     X_train, X_test = (sparse.load_npz(path(f"news20_X_{part}.npz", public)).tocsr() for part in ("train", "test"))
     y = load_arrays("news20_y.npz", public)
     return X_train.astype(np.float64), y["y_train"], X_test.astype(np.float64), y["y_test"]
-
-
-IDA_SETS = (
-    "banana", "breast-cancer", "diabetis", "german", "heart", "ringnorm", "flare-solar", "thyroid", "titanic",
-    "waveform",
-)  # fmt: skip
-
-
-def load_ida(name: str) -> tuple[np.ndarray, np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
-    """X, y = ±1, and (train, test) row numbers of the realisations; ten splits of our own where there are none."""
-    data = load_arrays(f"ida_{name}.npz", "the IDA benchmark repository")
-    X, y = data["X"].astype(np.float64), data["y"].ravel()
-    if "train_idx" in data and len(data["train_idx"]):
-        return X, y, list(zip(data["train_idx"], data["test_idx"]))
-    orders = [np.random.RandomState(seed).permutation(len(y)) for seed in range(10)]
-    return X, y, [(order[:666], order[666:1066]) for order in orders]
