@@ -22,7 +22,7 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 Solve = Callable[[np.ndarray], np.ndarray]
 KKTSolve = Callable[[np.ndarray, float], tuple[np.ndarray, float]]
@@ -48,7 +48,8 @@ def factor_in_place(matrix: np.ndarray) -> Solve:
     factor, info = lapack.dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)
     if info:
         raise IndefiniteError
-    return lambda r: lapack.dpotrs(factor, r, lower=1)[0]
+    # For one right side two triangular solves are several times quicker than LAPACK's blocked potrs.
+    return lambda r: blas.dtrsv(factor, blas.dtrsv(factor, r, lower=1), lower=1, trans=1)
 
 
 class DenseCurvature:
