@@ -91,9 +91,7 @@ def test_repeated_rows_in_single_precision_are_no_obstacle():
     X = np.repeat(rng.normal(size=(20, 2)), 3, axis=0).astype(np.float32)
     y = np.sign(rng.normal(size=(60, 1)))
     K = KernelRows(Kernel("rbf", 0.5), X).matrix()
-    problem = KernelProblem(
-        KernelRows(Kernel(), K, precomputed=True), y, np.ones(60), 0.1, "huber", "function"
-    )
+    problem = KernelProblem(KernelRows(Kernel(), K, precomputed=True), y, np.ones(60), 0.1, "huber", "function")
     solution = qp.solve(problem)
     assert solution.converged
     np.testing.assert_allclose(solution.objective, optimum(problem), rtol=1e-5)
@@ -115,3 +113,14 @@ def test_centers_are_refused_by_name():
     problem = replace(small_problem("absolute", "function", 1.0), centers=np.arange(5))
     with pytest.raises(ValueError, match="solver='qp' expands over all rows and takes no centers"):
         qp.solve(problem)
+
+
+@pytest.mark.parametrize(("loss", "penalty"), sorted(qp.SOLVES))
+def test_a_constant_target_needs_the_intercept_only(loss, penalty):
+    problem = small_problem(loss, penalty, 1.0, n=5)
+    for n in (1, 5):
+        kernel = KernelRows(problem.kernel.kernel, problem.kernel.rows[:n])
+        constant = replace(problem, kernel=kernel, targets=np.full((n, 1), 2.0), weights=np.ones(n))
+        solution = qp.solve(constant)
+        np.testing.assert_allclose(solution.objective, 0.0, atol=1e-7)
+        np.testing.assert_allclose(solution.coefficients, 0.0, atol=1e-6)

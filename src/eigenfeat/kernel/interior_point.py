@@ -24,6 +24,9 @@ from typing import Protocol
 import numpy as np
 from scipy.linalg import blas, lapack
 
+# A variable within rounding of its bound has no slack left; this keeps its multiplier's quotient finite.
+SMALLEST_SLACK = 1e-100
+
 Solve = Callable[[np.ndarray], np.ndarray]
 KKTSolve = Callable[[np.ndarray, float], tuple[np.ndarray, float]]
 
@@ -32,7 +35,7 @@ class Curvature(Protocol):
     """A positive semidefinite matrix Q that can be multiplied, and factored once a diagonal is added."""
 
     scale: float
-    """Mean diagonal of Q."""
+    """Mean diagonal of Q, one if Q is zero."""
 
     def times(self, x: np.ndarray) -> np.ndarray: ...
 
@@ -57,7 +60,7 @@ class DenseCurvature:
 
     def __init__(self, matrix: np.ndarray) -> None:
         self.matrix = matrix
-        self.scale = float(np.mean(np.diagonal(matrix)))
+        self.scale = float(np.mean(np.diagonal(matrix))) or 1.0
 
     def times(self, x: np.ndarray) -> np.ndarray:
         return self.matrix @ x
@@ -326,12 +329,13 @@ class _Iterate:
 
     @cached_property
     def below(self) -> np.ndarray:
-        return self.z - self.variables.lower
+        return np.maximum(self.z - self.variables.lower, SMALLEST_SLACK)
 
     @cached_property
     def above(self) -> np.ndarray:
         """One where there is no upper bound, beside a multiplier of zero."""
-        return np.where(self.variables.has_upper, self.variables.upper - self.z, 1.0)
+        slack = np.maximum(self.variables.upper - self.z, SMALLEST_SLACK)
+        return np.where(self.variables.has_upper, slack, 1.0)
 
     @cached_property
     def smooth(self) -> np.ndarray:
@@ -455,9 +459,7 @@ def minimise(program: SeparableProgram, *, tol: float, max_iter: int) -> Interio
     return iterate.settled(iterate.is_solution(tol), max_iter)
 
 
-def polish(
-    program: SeparableProgram, point: InteriorPoint, matrix: np.ndarray | None = None
-) -> InteriorPoint:
+def polish(program: SeparableProgram, point: InteriorPoint, matrix: np.ndarray | None = None) -> InteriorPoint:
     """The same point with exact zeros and bounds, and exact values between them where that is no worse.
 
     Parameters
@@ -474,9 +476,7 @@ def polish(
     return min(candidates, key=lambda p: program.duality_gap(p.x, p.multiplier))
 
 
-def _between_bounds(
-    program: SeparableProgram, point: InteriorPoint, matrix: np.ndarray
-) -> InteriorPoint | None:
+def _between_bounds(program: SeparableProgram, point: InteriorPoint, matrix: np.ndarray) -> InteriorPoint | None:
     """Solve for the variables at no bound, the others held; None if one leaves its bounds or its side."""
     x = point.x
     free = np.flatnonzero(~(point.at_zero | point.at_bound))

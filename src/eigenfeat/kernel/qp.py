@@ -88,9 +88,7 @@ def solve(
 _Parts = tuple[np.ndarray, np.ndarray, np.ndarray, list[InteriorPoint]]
 
 
-def _dual_programs(
-    problem: KernelProblem, curvature: DenseCurvature | LowRankCurvature
-) -> list[SeparableProgram]:
+def _dual_programs(problem: KernelProblem, curvature: DenseCurvature | LowRankCurvature) -> list[SeparableProgram]:
     loss = scalar_loss(problem)
     w = problem.weights
     return [
@@ -149,9 +147,7 @@ def _sparse(problem: KernelProblem, kernel: np.ndarray, tol: float, max_iter: in
         rows = residual.centred(y)
         linear = kernel.T @ rows if problem.loss == "squared" else np.concatenate([kernel.T @ rows, rows])
         size = len(linear)
-        program = SeparableProgram(
-            curvature, linear, np.zeros(size), tube, np.full(size, np.inf), balanced=False
-        )
+        program = SeparableProgram(curvature, linear, np.zeros(size), tube, np.full(size, np.inf), balanced=False)
         point = minimise(program, tol=tol, max_iter=max_iter)
         points.append(polish(program, point, quadratic if problem.loss == "squared" else None))
     coefficients = np.column_stack([point.x[:n] for point in points])

@@ -101,12 +101,8 @@ class Dual:
     def derivatives(self, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Left and right derivative of h at every entry of tau (n, m); infinite at a bound."""
         middle = self.curvature[:, None] * tau
-        left = np.where(
-            tau <= -self.bound[:, None], -np.inf, middle + np.where(tau > 0, self.tube, -self.tube)
-        )
-        right = np.where(
-            tau >= self.bound[:, None], np.inf, middle + np.where(tau < 0, -self.tube, self.tube)
-        )
+        left = np.where(tau <= -self.bound[:, None], -np.inf, middle + np.where(tau > 0, self.tube, -self.tube))
+        right = np.where(tau >= self.bound[:, None], np.inf, middle + np.where(tau < 0, -self.tube, self.tube))
         return left, right
 
     def values(self, tau: np.ndarray) -> np.ndarray:
@@ -164,9 +160,7 @@ def pair_steps(quadratic, gradient, tau, curvature, tube, bound, tol, max_steps)
     return max_steps
 
 
-def _exact_squared(
-    quadratic: np.ndarray, curvature: np.ndarray, gradient: np.ndarray, tau: np.ndarray
-) -> np.ndarray:
+def _exact_squared(quadratic: np.ndarray, curvature: np.ndarray, gradient: np.ndarray, tau: np.ndarray) -> np.ndarray:
     """The τ that minimises the squared-loss dual over the set, sums kept; one factor for all targets."""
     shifted = quadratic.copy()
     shifted.flat[:: len(shifted) + 1] += curvature
