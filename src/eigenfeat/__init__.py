@@ -4,6 +4,12 @@ Everything here is one idea: choose symmetric matrices S (signal) and N (noise),
 """
 
 from eigenfeat.estimators.fisher_lda import FisherLDA
+from eigenfeat.estimators.kernel_features import KernelFisherFeatures, OrientedKernelPCA
+from eigenfeat.estimators.kernel_fisher import (
+    KernelFisherClassifier,
+    KernelFisherClassifierCV,
+    KernelFisherRegressor,
+)
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.estimators.principal import OrientedPCA, VanishingComponents
 from eigenfeat.estimators.rayleigh import RayleighFeatures
@@ -13,7 +19,12 @@ __version__ = "0.1.0"
 
 __all__ = [
     "FisherLDA",
+    "KernelFisherClassifier",
+    "KernelFisherClassifierCV",
+    "KernelFisherFeatures",
+    "KernelFisherRegressor",
     "MultinomialLogit",
+    "OrientedKernelPCA",
     "OrientedPCA",
     "RayleighFeatures",
     "SlicedInverseRegression",

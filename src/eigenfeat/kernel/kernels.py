@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import LinAlgError, cholesky
 from sklearn.metrics.pairwise import pairwise_kernels
+from threadpoolctl import ThreadpoolController
 
 RADIAL = ("rbf", "inverse_multiquadric")
 DOT_PRODUCT = ("linear", "poly", "sigmoid")
@@ -84,9 +87,7 @@ class KernelRows:
     # Kernel blocks of about this many entries stay in the cache while a function is applied to them.
     block_entries = 2_000_000
 
-    def __init__(
-        self, kernel: Kernel, rows: np.ndarray | sparse.csr_matrix, precomputed: bool = False
-    ) -> None:
+    def __init__(self, kernel: Kernel, rows: np.ndarray | sparse.csr_matrix, precomputed: bool = False) -> None:
         self.kernel = kernel
         self.rows = rows
         self.precomputed = precomputed
@@ -160,6 +161,25 @@ class KernelRows:
         """Slices of rows whose kernel with ``n_columns`` others fits the cache."""
         step = max(16, self.block_entries // max(1, n_columns))
         return (slice(start, min(start + step, len(self))) for start in range(0, len(self), step))
+
+    def over_blocks(self, centers: np.ndarray, function: Callable[[slice, np.ndarray], Any]) -> Iterator[Any]:
+        """``function(part, k(rows[part], centers))`` block after block, in order, by as many threads as BLAS has.
+
+        Each thread makes its own blocks with a BLAS of one thread, so that the elementwise part of the kernel runs
+        in parallel too; only the blocks at work exist at any time.
+        """
+        if self.precomputed:
+            yield from (function(part, self.rows[part][:, centers]) for part in self.row_blocks(len(centers)))
+            return
+        right = self._prepared(self.points(centers))
+        controller = ThreadpoolController()
+        n_threads = max([info["num_threads"] for info in controller.select(user_api="blas").info()], default=1)
+        if self._has_factors:
+            self._left  # noqa: B018  (made once, before the threads start)
+        with controller.limit(limits=1, user_api="blas"), ThreadPoolExecutor(n_threads) as pool:
+            yield from pool.map(
+                lambda part: function(part, self._between(part, right)), list(self.row_blocks(right.shape[0]))
+            )
 
     def points(self, centers: np.ndarray) -> np.ndarray:
         """The rows that ``centers`` stands for."""

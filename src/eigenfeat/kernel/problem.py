@@ -3,7 +3,7 @@
 A solver is a module of this package with
 
 - ``SOLVES``: the (loss, penalty) pairs it can solve, a frozenset;
-- ``solve(problem, *, tol, max_iter, random_state, ...) -> KernelSolution``.
+- ``solve(problem, *, tol, max_iter, random_state, ...) -> KernelSolution``, naming only the parameters it uses.
 """
 
 from __future__ import annotations
