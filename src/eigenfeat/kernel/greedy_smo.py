@@ -112,7 +112,7 @@ def solve(
         basis.expansion(v),
         basis.factor @ v,
         (v**2).sum(axis=0) / 2,
-        converged=point is not None and bool((np.maximum(point.gap, point.infeasibility) <= tol).all()),
+        converged=point is not None and len(point.open_targets(tol)) == 0,
         n_iter=len(objectives),
         solver="greedy_smo",
     )
