@@ -24,7 +24,7 @@ from scipy import sparse
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from datasets import load_usps
 from eigenfeat.kernel import qp
-from eigenfeat.kernel.interior_point import DenseCurvature, SeparableProgram, minimise, polish
+from eigenfeat.kernel.interior_point import DenseCurvature, SeparableProgram, minimise
 from eigenfeat.kernel.kernels import Kernel, KernelRows
 from eigenfeat.kernel.problem import KernelProblem
 
@@ -35,7 +35,7 @@ TOL = 1e-8
 def ours(quadratic: np.ndarray, y: np.ndarray) -> np.ndarray:
     n = len(y)
     program = SeparableProgram(DenseCurvature(quadratic), y, np.zeros(n), np.zeros(n), np.ones(n), balanced=True)
-    return polish(program, minimise(program, tol=TOL, max_iter=100), quadratic).x
+    return minimise(program, tol=TOL, max_iter=100).x
 
 
 def by_clarabel(quadratic: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -113,3 +113,14 @@ def test_centers_are_refused_by_name():
     problem = replace(small_problem("absolute", "function", 1.0), centers=np.arange(5))
     with pytest.raises(ValueError, match="solver='qp' expands over all rows and takes no centers"):
         qp.solve(problem)
+
+
+@pytest.mark.parametrize(("loss", "penalty"), sorted(qp.SOLVES))
+def test_a_constant_target_needs_the_intercept_only(loss, penalty):
+    problem = small_problem(loss, penalty, 1.0, n=5)
+    for n in (1, 5):
+        kernel = KernelRows(problem.kernel.kernel, problem.kernel.rows[:n])
+        constant = replace(problem, kernel=kernel, targets=np.full((n, 1), 2.0), weights=np.ones(n))
+        solution = qp.solve(constant)
+        np.testing.assert_allclose(solution.objective, 0.0, atol=1e-7)
+        np.testing.assert_allclose(solution.coefficients, 0.0, atol=1e-6)

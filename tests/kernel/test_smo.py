@@ -91,3 +91,10 @@ def test_indefinite_kernel_is_refused():
     problem = replace(small_problem("squared", "function", 0.01), kernel=kernel)
     with pytest.raises(ValueError, match="not positive semidefinite"):
         smo.solve(problem)
+
+
+@pytest.mark.parametrize("loss", ["squared", "huber"])
+def test_single_precision_rows_lead_to_the_same_objective(loss):
+    problem = small_problem(loss, "function", 0.5, n=100)
+    single = replace(problem, kernel=KernelRows(problem.kernel.kernel, problem.kernel.rows.astype(np.float32)))
+    np.testing.assert_allclose(smo.solve(single, tol=1e-5).objective, smo.solve(problem, tol=1e-5).objective, rtol=1e-4)

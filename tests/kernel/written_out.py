@@ -51,6 +51,6 @@ def optimum(problem: KernelProblem) -> np.ndarray:
             penalty = cp.norm1(coefficients)
         objective = cp.sum(cp.multiply(problem.weights, loss)) + problem.alpha * penalty
         program = cp.Problem(cp.Minimize(objective))
-        program.solve(solver="CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+        program.solve(solver="CLARABEL", tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)
         best.append(program.value)
     return np.array(best)

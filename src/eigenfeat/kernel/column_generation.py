@@ -74,7 +74,7 @@ def solve(
     max_iter: int = 10_000,
     random_state: int | np.random.RandomState | None = None,
     n_candidates: int = 59,
-    n_columns: int = 5,
+    n_columns: int = 10,
     max_idle: int = 5,
 ) -> KernelSolution:
     """Solve by column generation; all targets share the columns formed.
@@ -99,7 +99,7 @@ def solve(
     n_rows = len(problem.weights)
     problem, index = plain_rows(problem, "column_generation")
     draw = check_random_state(random_state)
-    program = MultiplierProgram(problem, 0.01 * tol)
+    program = MultiplierProgram(problem, 0.01 * tol, many_runs=True)
     pool = ColumnPool(problem.kernel)
     limit = problem.alpha * (1.0 + tol)
     inside = np.empty(0, dtype=int)  # positions in the pool of the program's constraints, in its order

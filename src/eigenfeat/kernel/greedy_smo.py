@@ -112,7 +112,7 @@ def solve(
         basis.expansion(v),
         basis.factor @ v,
         (v**2).sum(axis=0) / 2,
-        converged=point is not None and bool((np.maximum(point.gap, point.infeasibility) <= tol).all()),
+        converged=point is not None and len(point.open_targets(tol)) == 0,
         n_iter=len(objectives),
         solver="greedy_smo",
     )
@@ -127,8 +127,7 @@ def _extend(
     n_added: int,
 ) -> int:
     """Add the best of some random candidates to the basis, one after another; how many."""
-    free = basis.independent(np.arange(len(problem.weights)))
-    candidates = np.sort(draw.permutation(free)[:n_candidates])
+    candidates = np.sort(draw.permutation(np.flatnonzero(basis.independent))[:n_candidates])
     columns = basis.residual_columns(candidates)
     loss = scalar_loss(problem)
     # At τ = 0 nothing tells the candidates apart: the residuals of the constant model do.
@@ -144,7 +143,7 @@ def _extend(
         added += 1
         last = basis.factor[:, -1]
         columns = columns - np.outer(last, last[candidates])
-        keep = basis.residual_diagonal[candidates] > 1e-10
+        keep = basis.independent[candidates]
         candidates, columns = candidates[keep], columns[:, keep]
     return added
 

@@ -37,9 +37,10 @@ class IncompleteCholesky:
         """``(K - VVᵀ)[:, index]``."""
         return self.kernel.columns(index) - self.factor @ self.factor[index].T
 
-    def independent(self, index: np.ndarray) -> np.ndarray:
-        """The rows among index that the pivots do not span already."""
-        return index[self.residual_diagonal[index] > self._smallest]
+    @property
+    def independent(self) -> np.ndarray:
+        """Mask of the rows that the pivots do not span already."""
+        return self.residual_diagonal > self._smallest
 
     def add(self, pivot: int, residual_column: np.ndarray) -> None:
         """Append the pivot, given its column of ``K - VVᵀ``."""

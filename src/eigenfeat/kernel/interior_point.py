@@ -22,7 +22,10 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
+
+# A variable within rounding of its bound has no slack left; this keeps its multiplier's quotient finite.
+SMALLEST_SLACK = 1e-100
 
 Solve = Callable[[np.ndarray], np.ndarray]
 KKTSolve = Callable[[np.ndarray, float], tuple[np.ndarray, float]]
@@ -32,7 +35,7 @@ class Curvature(Protocol):
     """A positive semidefinite matrix Q that can be multiplied, and factored once a diagonal is added."""
 
     scale: float
-    """Mean diagonal of Q."""
+    """Mean diagonal of Q, one if Q is zero."""
 
     def times(self, x: np.ndarray) -> np.ndarray: ...
 
@@ -48,7 +51,8 @@ def factor_in_place(matrix: np.ndarray) -> Solve:
     factor, info = lapack.dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)
     if info:
         raise IndefiniteError
-    return lambda r: lapack.dpotrs(factor, r, lower=1)[0]
+    # For one right side two triangular solves are several times quicker than LAPACK's blocked potrs.
+    return lambda r: blas.dtrsv(factor, blas.dtrsv(factor, r, lower=1), lower=1, trans=1)
 
 
 class DenseCurvature:
@@ -56,7 +60,7 @@ class DenseCurvature:
 
     def __init__(self, matrix: np.ndarray) -> None:
         self.matrix = matrix
-        self.scale = float(np.mean(np.diagonal(matrix)))
+        self.scale = float(np.mean(np.diagonal(matrix))) or 1.0
 
     def times(self, x: np.ndarray) -> np.ndarray:
         return self.matrix @ x
@@ -325,12 +329,13 @@ class _Iterate:
 
     @cached_property
     def below(self) -> np.ndarray:
-        return self.z - self.variables.lower
+        return np.maximum(self.z - self.variables.lower, SMALLEST_SLACK)
 
     @cached_property
     def above(self) -> np.ndarray:
         """One where there is no upper bound, beside a multiplier of zero."""
-        return np.where(self.variables.has_upper, self.variables.upper - self.z, 1.0)
+        slack = np.maximum(self.variables.upper - self.z, SMALLEST_SLACK)
+        return np.where(self.variables.has_upper, slack, 1.0)
 
     @cached_property
     def smooth(self) -> np.ndarray:

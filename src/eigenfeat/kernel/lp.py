@@ -30,9 +30,11 @@ class MultiplierProgram:
     problem : KernelProblem
     tol : float
         Feasibility tolerance of primal and dual, not below HiGHS' 1e-10.
+    many_runs : bool
+        Price by Devex: steepest-edge weights, better in one long run, are computed anew at every start.
     """
 
-    def __init__(self, problem: KernelProblem, tol: float) -> None:
+    def __init__(self, problem: KernelProblem, tol: float, many_runs: bool = False) -> None:
         try:
             import highspy
         except ImportError:
@@ -59,6 +61,8 @@ class MultiplierProgram:
         self.highs.silent()
         for name in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
             self.highs.setOptionValue(name, min(max(tol, 1e-10), 1e-7))
+        if many_runs:
+            self.highs.setOptionValue("simplex_dual_edge_weight_strategy", 1)
         self.highs.passModel(model)
         self._optimal = highspy.HighsModelStatus.kOptimal
         self.n_columns = len(signs)

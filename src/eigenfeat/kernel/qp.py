@@ -107,10 +107,11 @@ def _dual_programs(problem: KernelProblem, curvature: DenseCurvature | LowRankCu
 def _dual(problem: KernelProblem, kernel: np.ndarray, tol: float, max_iter: int) -> _Parts:
     function = problem.penalty == "function"
     quadratic = kernel / problem.alpha if function else kernel @ kernel.T / problem.alpha
-    points = [
-        polish(program, minimise(program, tol=tol, max_iter=max_iter), quadratic)
-        for program in _dual_programs(problem, DenseCurvature(quadratic))
-    ]
+    points = []
+    for program in _dual_programs(problem, DenseCurvature(quadratic)):
+        point = minimise(program, tol=tol, max_iter=max_iter)
+        # Only a tube makes zeros to be exact about.
+        points.append(polish(program, point, quadratic) if program.tube.any() else point)
     tau = np.column_stack([point.x for point in points])
     if function:
         coefficients = tau / problem.alpha

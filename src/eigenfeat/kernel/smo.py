@@ -62,7 +62,6 @@ class ColumnCache:
         self._used = np.zeros(self.capacity, dtype=np.int64)
         self._slot_of = np.full(n, -1)
         self._clock = 0
-        self.n_computed = 0
 
     @property
     def n_held(self) -> int:
@@ -87,7 +86,6 @@ class ColumnCache:
         slots = np.concatenate([empty, evicted])
         self._columns[:, slots] = self.source.columns(missing)
         self.rows[slots], self._used[slots], self._slot_of[missing] = missing, self._clock, slots
-        self.n_computed += len(missing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,6 +214,9 @@ class DualPoint:
 
     tau: np.ndarray
     outputs: np.ndarray
+    slopes_left: np.ndarray
+    """Directional derivatives of the dual, towards smaller and larger τ, row by row."""
+    slopes_right: np.ndarray
     primal: np.ndarray
     """Objective of every target at τ."""
     gap: np.ndarray
@@ -223,7 +224,33 @@ class DualPoint:
     infeasibility: np.ndarray
     """``‖distance of y - Kτ/alpha - 1b to ∂h(τ)‖ / ‖y‖``: the thesis' measure, with its missing 1b."""
     n_iter: int
-    n_columns: int
+
+    def open_targets(self, tol: float) -> np.ndarray:
+        """The targets not yet exact enough, the widest gap first."""
+        widest_first = np.argsort(-self.gap, kind="stable")
+        return widest_first[np.maximum(self.gap, self.infeasibility)[widest_first] > tol]
+
+
+def _assessed(problem: KernelProblem, dual: Dual, tau: np.ndarray, outputs: np.ndarray, n_iter: int) -> DualPoint:
+    targets = problem.targets
+    left, right = dual.derivatives(tau)
+    residuals = targets - outputs
+    residuals = residuals - scalar_loss(problem).intercept(residuals, problem.weights)
+    norm = np.einsum("ij,ij->j", tau, outputs) / 2
+    primal = loss_value(problem, residuals) + norm
+    lower_bound = np.einsum("ij,ij->j", tau, targets) - norm - dual.values(tau)
+    distance = np.maximum(left - residuals, 0) + np.maximum(residuals - right, 0)
+    sizes = np.maximum(np.linalg.norm(targets, axis=0), np.finfo(float).tiny)
+    return DualPoint(
+        tau,
+        outputs,
+        outputs - targets + left,
+        outputs - targets + right,
+        primal,
+        np.abs(primal - lower_bound) / (np.abs(primal) + 1),
+        np.linalg.norm(distance, axis=0) / sizes,
+        n_iter,
+    )
 
 
 def minimise(
@@ -238,52 +265,34 @@ def minimise(
     batch_size: int,
 ) -> DualPoint:
     """Optimise the dual from a feasible τ whose outputs ``Kτ/alpha`` are given, K being the source's."""
-    loss, alpha, w = scalar_loss(problem), problem.alpha, problem.weights
-    dual = Dual(loss.curvature / w, loss.tube, loss.bound * w)
+    loss, alpha = scalar_loss(problem), problem.alpha
+    dual = Dual(loss.curvature / problem.weights, loss.tube, loss.bound * problem.weights)
     cache = ColumnCache(source, cache_size)
-    targets = problem.targets
-    target_norms = np.maximum(np.linalg.norm(targets, axis=0), np.finfo(float).tiny)
-    tau, outputs = tau.copy(), outputs.copy()
-    iteration, precision = 0, 0.1 * tol
-    while True:
-        left, right = dual.derivatives(tau)
-        intercept = loss.intercept(targets - outputs, w)
-        residuals = targets - outputs - intercept
-        norm = np.einsum("ij,ij->j", tau, outputs) / 2
-        primal = loss_value(problem, residuals) + norm
-        lower = np.einsum("ij,ij->j", tau, targets) - norm - dual.values(tau)
-        gap = np.abs(primal - lower) / (np.abs(primal) + 1)
-        distance = np.maximum(left - residuals, 0) + np.maximum(residuals - right, 0)
-        infeasibility = np.linalg.norm(distance, axis=0) / target_norms
-        open_targets = np.flatnonzero((gap > tol) | (infeasibility > tol))
-        if len(open_targets) == 0 or iteration == max_iter:
-            return DualPoint(tau, outputs, primal, gap, infeasibility, iteration, cache.n_computed)
-        iteration += 1
-
-        open_targets = open_targets[np.argsort(-gap[open_targets], kind="stable")]
-        gradient = outputs - targets
-        size = min(batch_size, cache.capacity)
-        cache.fetch(_extremes(gradient + left, gradient + right, open_targets, size))
+    size = min(batch_size, cache.capacity)
+    tau, outputs, precision = tau.copy(), outputs.copy(), 0.1 * tol
+    for iteration in range(max_iter):
+        point = _assessed(problem, dual, tau, outputs, iteration)
+        chosen = point.open_targets(tol)
+        # Once rounding forbids a more exact step, the point is as good as it gets.
+        if len(chosen) == 0 or precision < 1e-15:
+            return point
+        cache.fetch(_extremes(point.slopes_left, point.slopes_right, chosen, size))
         rows, columns = cache.rows[: cache.n_held], cache.columns
+        part = np.ix_(rows, chosen)
         quadratic = columns[rows].astype(np.float64) / alpha
         quadratic = (quadratic + quadratic.T) / 2
-        before = tau[np.ix_(rows, open_targets)]
-        slopes = gradient[np.ix_(rows, open_targets)]
+        before, gradient = tau[part], (outputs - problem.targets)[part]
         if np.isinf(loss.bound):
-            after = _exact_squared(quadratic, dual.curvature[rows], slopes, before)
+            after = _exact_squared(quadratic, dual.curvature[rows], gradient, before)
         else:
-            widths = (gradient + left).max(axis=0) - (gradient + right).min(axis=0)
-            aims = np.maximum(0.1 * widths[open_targets], precision)
-            after, n_steps = _exact_bounded(quadratic, dual, rows, slopes, before, aims)
-            if n_steps == 0:
-                # The set is as exact as was asked for, and the gap is not: the loss has no curvature to
-                # square small differences away. Ask for more, until rounding forbids.
-                precision *= 0.1
-                if precision < 1e-15:
-                    max_iter = iteration
-        tau[np.ix_(rows, open_targets)] = after
-        change = ((after - before) / alpha).astype(columns.dtype)
-        outputs[:, open_targets] += columns @ change
+            widths = point.slopes_left[:, chosen].max(axis=0) - point.slopes_right[:, chosen].min(axis=0)
+            aims = np.maximum(0.1 * widths, precision)
+            after, n_steps = _exact_bounded(quadratic, dual, rows, gradient, before, aims)
+            # No step, and still a gap: the loss has no curvature to square small differences away.
+            precision *= 1.0 if n_steps else 0.1
+        tau[part] = after
+        outputs[:, chosen] += columns @ ((after - before) / alpha).astype(columns.dtype)
+    return _assessed(problem, dual, tau, outputs, max_iter)
 
 
 def solve(
@@ -332,7 +341,7 @@ def solve(
         coefficients,
         point.outputs,
         np.einsum("ij,ij->j", coefficients, point.outputs) / 2,
-        converged=bool((np.maximum(point.gap, point.infeasibility) <= tol).all()),
+        converged=len(point.open_targets(tol)) == 0,
         n_iter=point.n_iter,
         solver="smo",
     )
