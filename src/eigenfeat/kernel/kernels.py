@@ -128,8 +128,13 @@ class KernelRows:
         if self.precomputed:
             return self.rows[np.ix_(centers, centers)]
         points = self.points(centers)
-        K = KernelRows(self.kernel, points).columns(np.arange(points.shape[0]))
-        return (K + K.T) / 2
+        K = KernelRows(self.kernel, points).columns(points)
+        # Mirrored stripe by stripe: a second matrix of this size may not fit.
+        for start in range(0, len(K), 1024):
+            part = slice(start, start + 1024)
+            K[part, part] = (K[part, part] + K[part, part].T) / 2
+            K[part, start + 1024 :] = K[start + 1024 :, part].T
+        return K
 
     def to_rows(self, points: np.ndarray | sparse.csr_matrix) -> np.ndarray:
         """``k(points, rows)``, a (len(points), n) array."""

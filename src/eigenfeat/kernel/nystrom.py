@@ -16,7 +16,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
+from scipy.linalg import get_lapack_funcs, solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
 from eigenfeat.kernel.problem import KernelProblem, KernelSolution
@@ -85,40 +85,43 @@ class _NormalEquations:
 
 
 class _Preconditioner:
-    """``B`` with ``BᵀHB ≈ I``, and products with ``alpha·P``."""
+    """``B`` with ``BᵀHB ≈ I``, and products with ``P``. Two q × q factors, made in place, are all it holds."""
 
     def __init__(self, problem: KernelProblem, total: float) -> None:
         self.alpha = problem.alpha
-        self.of_function = problem.penalty == "function"
         centers = np.arange(len(problem.kernel)) if problem.centers is None else problem.centers
         K = problem.kernel.between(centers)
-        scale = total / len(K)
-        if self.of_function:
-            self.T = _upper_factor(K)
-            inner = self.T @ self.T.T
+        self.T: np.ndarray | None = None
+        if problem.penalty == "function":
+            self.T = _upper_factor(K.T)
             edge = self.T.sum(axis=1)
+            (times_transpose,) = get_lapack_funcs(("lauum",), (self.T,))
+            inner = times_transpose(self.T, lower=0)[0]
         else:
-            inner = K @ K
             edge = K.sum(axis=1)
-        inner -= np.outer(edge, edge / len(K))
-        inner *= inner.dtype.type(scale)
-        inner[np.diag_indices(len(K))] += inner.dtype.type(self.alpha)
+            inner = (K @ K).T
+        # Only the upper triangle of ``inner`` is filled and read.
+        for part in _stripes(len(inner)):
+            inner[part] -= np.outer(edge[part], edge / len(inner))
+        inner *= inner.dtype.type(total / len(inner))
+        inner[np.diag_indices(len(inner))] += inner.dtype.type(self.alpha)
         self.A = _upper_factor(inner)
 
     def apply(self, block: np.ndarray) -> np.ndarray:
-        """``B @ block``."""
-        out = solve_triangular(self.A, block, check_finite=False)
-        return solve_triangular(self.T, out, check_finite=False) if self.of_function else out
+        """``B @ block``, in the precision of the factors."""
+        out = solve_triangular(self.A, block.astype(self.A.dtype, copy=False), check_finite=False)
+        return out if self.T is None else solve_triangular(self.T, out, check_finite=False)
 
     def apply_transpose(self, block: np.ndarray) -> np.ndarray:
         """``Bᵀ @ block``."""
-        if self.of_function:
+        block = block.astype(self.A.dtype, copy=False)
+        if self.T is not None:
             block = solve_triangular(self.T, block, trans=1, check_finite=False)
-        return solve_triangular(self.A, block, trans=1, check_finite=False)
+        return solve_triangular(self.A, block, trans=1, check_finite=False).astype(np.float64, copy=False)
 
     def penalty_times(self, block: np.ndarray) -> np.ndarray:
         """``P @ block``."""
-        return self.T.T @ (self.T @ block) if self.of_function else block
+        return block if self.T is None else self.T.T @ (self.T @ block.astype(self.T.dtype, copy=False))
 
 
 def _conjugate_gradients(
@@ -150,15 +153,36 @@ def _conjugate_gradients(
 
 
 def _upper_factor(matrix: np.ndarray) -> np.ndarray:
-    """Upper Cholesky factor, with as little jitter as rounding makes necessary; the diagonal may be changed."""
-    jitter = np.finfo(matrix.dtype).eps * float(matrix.diagonal().mean())
+    """Upper Cholesky factor in the place of a matrix in Fortran order, of which only the upper triangle is read.
+
+    The lower triangle keeps a copy while rounding makes more jitter necessary, and is cleared in the end.
+    """
+    (factorise,) = get_lapack_funcs(("potrf",), (matrix,))
+    diagonal = matrix.diagonal().copy()
+    jitter = np.finfo(matrix.dtype).eps * float(diagonal.mean())
+    for part in _stripes(len(matrix)):
+        corner = np.triu(matrix[part, part])
+        matrix[part, part] = corner + np.triu(corner, 1).T
+        matrix[part.stop :, part] = matrix[part, part.stop :].T
     for _ in range(8):
-        try:
-            return cholesky(matrix, check_finite=False)
-        except LinAlgError:
-            jitter *= 10
-            matrix[np.diag_indices(len(matrix))] += matrix.dtype.type(jitter)
+        matrix, info = factorise(matrix, lower=0, overwrite_a=1, clean=0)
+        if info == 0:
+            for part in _stripes(len(matrix)):
+                matrix[part.stop :, part] = 0
+                matrix[part, part] = np.triu(matrix[part, part])
+            return matrix
+        jitter *= 10
+        matrix[np.diag_indices(len(matrix))] = diagonal + matrix.dtype.type(jitter)
+        for part in _stripes(len(matrix)):
+            corner = np.tril(matrix[part, part])
+            matrix[part, part] = corner + np.tril(corner, -1).T
+            matrix[part, part.stop :] = matrix[part.stop :, part].T
     raise ValueError(
         "The kernel matrix of the centres is not positive semi-definite up to rounding: use penalty='coefficients', "
-        "another kernel, or float64 rows."
+        "a larger alpha, another kernel, or float64 rows."
     )
+
+
+def _stripes(n: int, width: int = 1024) -> list[slice]:
+    """Row ranges narrow enough that work on them needs no second matrix."""
+    return [slice(start, min(start + width, n)) for start in range(0, n, width)]
