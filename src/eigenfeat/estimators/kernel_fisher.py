@@ -109,7 +109,7 @@ class KernelFisherClassifier(ClassifierMixin, KernelFit):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = KernelFisherClassifier().fit(scale(X), y)
     >>> round(model.loo_error_, 3)
-    0.023
+    0.025
     """
 
     _parameter_constraints: dict = {

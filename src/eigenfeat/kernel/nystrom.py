@@ -68,8 +68,9 @@ class _NormalEquations:
         """``K̃ᵀWK̃ @ block``."""
         small = block.astype(self.kernel.dtype)
         w = self.weights.astype(self.kernel.dtype)[:, None]
-        product = self._sum(lambda part, K: K.T @ (w[part] * (K @ small)))
-        return product - self.total * np.outer(self.mean_columns, self.mean_columns @ block)
+        # Values are centred before they are summed: in single precision the mean would drown them.
+        mean = (self.mean_columns @ block).astype(self.kernel.dtype)
+        return self._sum(lambda part, K: K.T @ (w[part] * (K @ small - mean)))
 
     def expand(self, coefficients: np.ndarray) -> np.ndarray:
         """``K @ coefficients`` at the rows."""
@@ -159,7 +160,8 @@ def _upper_factor(matrix: np.ndarray) -> np.ndarray:
     """
     (factorise,) = get_lapack_funcs(("potrf",), (matrix,))
     diagonal = matrix.diagonal().copy()
-    jitter = np.finfo(matrix.dtype).eps * float(diagonal.mean())
+    jitter = np.finfo(matrix.dtype).eps * len(matrix) * float(diagonal.mean())
+    matrix[np.diag_indices(len(matrix))] += matrix.dtype.type(jitter)
     for part in _stripes(len(matrix)):
         corner = np.triu(matrix[part, part])
         matrix[part, part] = corner + np.triu(corner, 1).T
