@@ -58,9 +58,9 @@ def chosen_parameters(X: np.ndarray, y: np.ndarray) -> tuple[float, float]:
         return wrong
 
     few, more = len(y) // 10, len(y) // 4
-    coarse = min((0.1, 0.3, 1.0, 3.0), key=lambda gamma: error(gamma, 1e-6, few, few // 20))
-    grid = [(gamma, share) for gamma in (coarse, 2 * coarse, 4 * coarse) for share in (1e-7, 1e-6)]
-    return min(grid, key=lambda pair: error(*pair, more, more // 20))
+    grid = [(gamma, share) for gamma in (0.3, 1.0) for share in (1e-7, 1e-6, 1e-5)]
+    coarse, share = min(grid, key=lambda pair: error(*pair, few, few // 20))
+    return min((coarse, 2 * coarse, 4 * coarse), key=lambda gamma: error(gamma, share, more, more // 20)), share
 
 
 def main() -> None:

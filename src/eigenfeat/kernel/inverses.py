@@ -107,18 +107,24 @@ def shifted_inverses(
     """
     q = len(matrix)
     scale = float(np.abs(matrix).sum(axis=1, dtype=np.float64).max())
-    smallest = min(shifts)
-    if matrix.dtype == np.float32 and smallest < 30 * np.finfo(np.float32).eps * scale:
-        matrix = matrix.astype(np.float64)
     factor_cost = len(shifts) * (6 * q + 10 * n_probes)
     spectrum_cost = 89 * q + 8 * n_probes
-    if factor_cost > spectrum_cost or smallest < 30 * np.finfo(np.float64).eps * scale:
-        spectrum = Spectrum(matrix)
+    if factor_cost > spectrum_cost or not _stands_above(min(shifts), np.float64, scale):
+        spectrum = Spectrum(matrix.astype(_precision(matrix.dtype, min(shifts), scale), copy=False))
         yield from ((shift, SpectralInverse(spectrum, shift)) for shift in shifts)
         return
     for last, shift in enumerate(shifts, start=1 - len(shifts)):
-        shifted = matrix if last == 0 else matrix.copy()
+        shifted = matrix.astype(_precision(matrix.dtype, shift, scale), copy=last != 0)
         shifted[np.diag_indices(q)] += shifted.dtype.type(shift)
         # The transpose of a symmetric matrix in C order is the same matrix in the order LAPACK works in.
         factor = cholesky(shifted.T, lower=True, overwrite_a=True, check_finite=False)
         yield shift, CholeskyInverse(factor)
+
+
+def _stands_above(shift: float, dtype: type | np.dtype, scale: float) -> bool:
+    """Whether a shift is well above the rounding error of a matrix with this largest row sum."""
+    return shift > 30 * np.finfo(dtype).eps * scale
+
+
+def _precision(dtype: np.dtype, shift: float, scale: float) -> np.dtype:
+    return dtype if _stands_above(shift, dtype, scale) else np.dtype(np.float64)

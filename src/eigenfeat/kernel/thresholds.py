@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 from scipy.optimize import brentq
 
 THRESHOLDS = ("least-squares", "gaussian", "margin")
@@ -61,40 +62,59 @@ def margin_threshold(outputs: np.ndarray, positive: np.ndarray, weights: np.ndar
     scale = np.sqrt(np.average((q - centre) ** 2, weights=w))
     if scale == 0:
         return float(centre)
-    program = _Margin((q - centre) / scale, w, side, cost)
+    above, below = (_descending((q[rows] - centre) / scale, w[rows]) for rows in (side, ~side))
+
+    def at(log_v: float) -> tuple[float, float]:
+        return _derivative_and_offset(*above, *below, np.exp(log_v), cost)
+
     low, high = -12.0, 20.0
-    if program.at(np.exp(low))[0] >= 0:
+    if at(low)[0] >= 0:
         # Classes overlap so much that the best margin is infinite and all rows go to the larger class.
         return gaussian_threshold(outputs, positive, weights)
-    root = brentq(lambda log_v: program.at(np.exp(log_v))[0], low, high, xtol=1e-13)
-    v = np.exp(root)
-    return float(centre - scale * program.at(v)[1] / v)
+    root = brentq(lambda log_v: at(log_v)[0], low, high, xtol=1e-13)
+    return float(centre - scale * at(root)[1] / np.exp(root))
 
 
-class _Margin:
-    """The derivative along v, at the best offset, of a one-dimensional soft-margin problem."""
+def _descending(q: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    order = np.argsort(-q)
+    return q[order], w[order]
 
-    def __init__(self, q: np.ndarray, w: np.ndarray, positive: np.ndarray, cost: float) -> None:
-        # Two sorted runs, which a stable sort merges in linear time.
-        order = np.lexsort((q, ~positive))
-        self.q, self.w = q[order], w[order]
-        self.sign = np.where(positive[order], 1.0, -1.0)
-        self.cost = cost
 
-    def at(self, v: float) -> tuple[float, float]:
-        """Derivative and offset. A row violates its margin left (positive) or right of its end ``y - v q``."""
-        ends = self.sign - v * self.q
-        order = np.argsort(ends, kind="stable")
-        ends, q, w, sign = ends[order], self.q[order], self.w[order], self.sign[order]
-        total = w[sign > 0].sum()
-        below = np.cumsum(w)
-        k = min(int(np.searchsorted(below, total * (1 - 1e-12))), len(w) - 1)
-        balanced = abs(below[k] - total) <= 1e-9 * total and k + 1 < len(w)
-        place = np.arange(len(w))
-        violating = np.where(sign > 0, place > k, place < k + balanced)
-        pull = -(sign * w * q)[violating].sum()
-        if balanced:
-            return v + self.cost * pull, (ends[k] + ends[k + 1]) / 2
-        # The row at the kink violates in part: as much as balances the two classes.
-        share = -(sign * w)[violating].sum()
-        return v + self.cost * (pull - q[k] * share), ends[k]
+@njit(cache=True)
+def _derivative_and_offset(
+    above: np.ndarray, above_weights: np.ndarray, below: np.ndarray, below_weights: np.ndarray, v: float, cost: float
+) -> tuple[float, float]:
+    """The derivative along v at the best offset, and that offset, for outputs of the two classes in descending order.
+
+    The margin of a row ends at the offset ``y - v q``: positive rows violate it left of their end, negative ones
+    right of theirs. Walking over the ends in order, the best offset is where the violating weights balance.
+    """
+    total = above_weights.sum()
+    weight_above, pull_above = total, np.sum(above_weights * above)
+    weight_below, pull_below = 0.0, 0.0
+    i, j = 0, 0
+    while True:
+        positive = j == len(below) or (i < len(above) and 1 - v * above[i] <= -1 - v * below[j])
+        if positive:
+            q, w, end = above[i], above_weights[i], 1 - v * above[i]
+            weight_above -= w
+            pull_above -= w * q
+            i += 1
+        else:
+            q, w, end = below[j], below_weights[j], -1 - v * below[j]
+            weight_below += w
+            pull_below += w * q
+            j += 1
+        excess = weight_below - weight_above
+        if excess > -1e-9 * total:
+            break
+    if excess <= 1e-9 * total:
+        following = np.inf
+        if i < len(above):
+            following = 1 - v * above[i]
+        if j < len(below):
+            following = min(following, -1 - v * below[j])
+        offset = (end + following) / 2 if np.isfinite(following) else end
+        return v + cost * (pull_below - pull_above), offset
+    # The row at the kink violates in part: as much as balances the two classes.
+    return v + cost * (pull_below - pull_above - q * excess), end
