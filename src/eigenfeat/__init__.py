@@ -9,24 +9,58 @@ from eigenfeat.estimators.kernel_fisher import (
     KernelFisherClassifier,
     KernelFisherClassifierCV,
     KernelFisherRegressor,
+from eigenfeat.estimators.gem_classifier import GEMClassifier
+from eigenfeat.estimators.gem_classifier_cv import GEMClassifierCV
+from eigenfeat.estimators.gem_features import GEMFeatures
+from eigenfeat.estimators.gem_regressor import GEMRegressor
+from eigenfeat.estimators.least_squares import (
+    HypergraphFeatures,
+    LeastSquaresCCA,
+    LeastSquaresFeatures,
+    LeastSquaresLDA,
+    LeastSquaresOPLS,
+)
+from eigenfeat.estimators.least_squares_cv import (
+    HypergraphFeaturesCV,
+    LeastSquaresCCACV,
+    LeastSquaresFeaturesCV,
+    LeastSquaresLDACV,
+    LeastSquaresOPLSCV,
 )
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.estimators.principal import OrientedPCA, VanishingComponents
 from eigenfeat.estimators.rayleigh import RayleighFeatures
 from eigenfeat.estimators.sliced_inverse import SlicedInverseRegression
+from eigenfeat.persistence import load, save
 
 __version__ = "0.1.0"
 
 __all__ = [
     "FisherLDA",
+    "GEMClassifier",
+    "GEMClassifierCV",
+    "GEMFeatures",
+    "GEMRegressor",
+    "HypergraphFeatures",
+    "HypergraphFeaturesCV",
     "KernelFisherClassifier",
     "KernelFisherClassifierCV",
     "KernelFisherFeatures",
     "KernelFisherRegressor",
+    "LeastSquaresCCA",
+    "LeastSquaresCCACV",
+    "LeastSquaresFeatures",
+    "LeastSquaresFeaturesCV",
+    "LeastSquaresLDA",
+    "LeastSquaresLDACV",
+    "LeastSquaresOPLS",
+    "LeastSquaresOPLSCV",
     "MultinomialLogit",
     "OrientedKernelPCA",
     "OrientedPCA",
     "RayleighFeatures",
     "SlicedInverseRegression",
     "VanishingComponents",
+    "load",
+    "save",
 ]

@@ -16,6 +16,7 @@ from itertools import pairwise
 import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
+from scipy.linalg import get_blas_funcs
 from threadpoolctl import ThreadpoolController
 
 from eigenfeat.features.expansion import ArrayRows, Block, RowSource, row_blocks
@@ -95,33 +96,42 @@ class Passes:
         C = np.ascontiguousarray(coefficients, dtype=self.dtype)
 
         def run(part: list[slice]) -> np.ndarray:
-            total = np.zeros(C.shape)
+            total = np.zeros(C.T.shape)
             for positions in part:
                 block = self.block(positions)
                 values = self._forward(block, C)
                 between(positions, values)
-                total[: self.source.n_columns] += block.T @ values
+                total[:, : self.source.n_columns] += values.T @ block
                 if self.constant:
-                    total[-1] += values.sum(axis=0, dtype=np.float64)
+                    total[:, -1] += values.sum(axis=0, dtype=np.float64)
             return total
 
-        return sum(self._over_parts(run), start=np.zeros(C.shape))
+        return sum(self._over_parts(run), start=np.zeros(C.T.shape)).T
 
     def gram(self, weights: np.ndarray) -> np.ndarray:
-        """``Φᵀ diag(weights) Φ``, constant column included, in the type of the source."""
+        """The upper triangle of ``Φᵀ diag(weights) Φ``, constant column included; zeros below it.
+
+        In the type of the source and in Fortran order, as LAPACK takes it.
+        """
         d = self.source.n_columns
-        gram = np.zeros((self.n_columns, self.n_columns), self.dtype)
+        gram = np.zeros((self.n_columns, self.n_columns), self.dtype, order="F")
+        syrk = get_blas_funcs("syrk", (gram,))
         # Products of few rows are bound by the d² sums they are added to: blocks here are tall.
-        for positions in row_blocks(self.n_rows, self.n_columns, self.dtype.itemsize, 4096):
-            block = self.block(positions)
+        for positions in row_blocks(self.n_rows, self.n_columns, self.dtype.itemsize, 2048):
             root = np.sqrt(weights[positions]).astype(self.dtype)[:, None]
-            block = block.multiply(root).tocsr() if sparse.issparse(block) else block * root
-            product = block.T @ block
-            gram[:d, :d] += product.toarray() if sparse.issparse(product) else product
+            block = self.block(positions)
+            if sparse.issparse(block):
+                scaled = block.multiply(root).tocsr()
+                gram[:d, :d] += np.triu((scaled.T @ scaled).toarray())
+                if self.constant:
+                    gram[:d, d] += scaled.T @ root.ravel()
+                    gram[d, d] += np.sum(root * root)
+                continue
+            scaled = np.empty((len(block), self.n_columns), self.dtype)
+            np.multiply(block, root, out=scaled[:, :d])
             if self.constant:
-                gram[d, :d] += np.asarray(block.T @ root).ravel()
-                gram[d, d] += np.sum(root * root)
-        gram[:d, d:] = gram[d:, :d].T
+                scaled[:, d:] = root
+            gram = syrk(1.0, scaled.T, beta=1.0, c=gram, overwrite_c=True)
         return gram
 
     def weighted_squares(self, weights: np.ndarray) -> np.ndarray:

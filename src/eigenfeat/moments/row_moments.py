@@ -45,6 +45,9 @@ class RowMoments(Moments):
             self.update(rows, labels, weights)
         return self
 
+    def empty_copy(self) -> RowMoments:
+        return RowMoments()
+
     def _index(self) -> None:
         self.n_features = self._rows[0].shape[1]
         self._store = None
@@ -56,6 +59,12 @@ class RowMoments(Moments):
         self.counts = np.array([len(m) for m in self._members])
         self.weights = np.bincount(codes, weights, minlength=k)
         self.weight_squares = np.bincount(codes, weights**2, minlength=k)
+
+    def rename(self, classes: np.ndarray) -> RowMoments:
+        places = [np.searchsorted(self.classes, labels) for labels in self._labels]
+        self.classes = self._given = np.asarray(classes)
+        self._labels = [self.classes[place] for place in places]
+        return self
 
     @property
     def store(self) -> RowStore:
