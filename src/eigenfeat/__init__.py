@@ -4,15 +4,16 @@ Everything here is one idea: choose symmetric matrices S (signal) and N (noise),
 """
 
 from eigenfeat.estimators.fisher_lda import FisherLDA
+from eigenfeat.estimators.gem_classifier import GEMClassifier
+from eigenfeat.estimators.gem_classifier_cv import GEMClassifierCV
+from eigenfeat.estimators.gem_features import GEMFeatures
+from eigenfeat.estimators.gem_regressor import GEMRegressor
 from eigenfeat.estimators.kernel_features import KernelFisherFeatures, OrientedKernelPCA
 from eigenfeat.estimators.kernel_fisher import (
     KernelFisherClassifier,
     KernelFisherClassifierCV,
     KernelFisherRegressor,
-from eigenfeat.estimators.gem_classifier import GEMClassifier
-from eigenfeat.estimators.gem_classifier_cv import GEMClassifierCV
-from eigenfeat.estimators.gem_features import GEMFeatures
-from eigenfeat.estimators.gem_regressor import GEMRegressor
+)
 from eigenfeat.estimators.least_squares import (
     HypergraphFeatures,
     LeastSquaresCCA,
