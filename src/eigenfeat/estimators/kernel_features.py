@@ -201,7 +201,7 @@ class OrientedKernelPCA(KernelFeatures):
     Parameters
     ----------
     n_components : int, optional
-        All by default.
+        None keeps all whose eigenvalue stands above rounding.
     noise : (m, d) array, optional
         Rows whose covariance in feature space is unwanted.
     noise_weight : float
@@ -239,7 +239,7 @@ class OrientedKernelPCA(KernelFeatures):
 
     def __init__(
         self,
-        n_components=None,
+        n_components=2,
         kernel="rbf",
         gamma=None,
         alpha=1e-3,
@@ -302,8 +302,8 @@ class OrientedKernelPCA(KernelFeatures):
 
     def _worthwhile(self, found: Directions, centred: np.ndarray, weights: np.ndarray) -> Directions:
         """Directions with variance, signed so that the feature's long tail is positive whatever the row order."""
-        cutoff = len(centred) * np.finfo(centred.dtype).eps * found.values.max()
-        kept = found.values > cutoff
+        # Below this the direction is decided by rounding.
+        kept = found.values > np.sqrt(np.finfo(centred.dtype).eps) * found.values.max()
         if self.n_components is not None and kept.sum() < self.n_components:
             warnings.warn(
                 f"{kept.sum()} components instead of n_components={self.n_components}: the kernel columns of these "

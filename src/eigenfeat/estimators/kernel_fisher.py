@@ -256,6 +256,10 @@ class KernelFisherClassifierCV(KernelFisherClassifier):
     dual_coef_, intercept_, support_, support_vectors_, threshold_, slope_, classes_, loo_decision_, loo_error_
         As in `KernelFisherClassifier`, of the fit with the chosen pair.
 
+    References
+    ----------
+    Mika (2002), *Kernel Fisher Discriminants*, section 4.4.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
@@ -388,8 +392,9 @@ class KernelFisherRegressor(RegressorMixin, KernelFit):
 
     Parameters
     ----------
-    kernel, gamma, alpha, loss, penalty, solver, degree, coef0, huber_sigma, epsilon, centers, n_centers, \
-invariances, expansion, max_terms, tol, max_iter, random_state
+    kernel, gamma, alpha, loss, penalty, solver, degree, coef0, huber_sigma, epsilon
+        As in `KernelFisherClassifier`.
+    centers, n_centers, invariances, expansion, max_terms, tol, max_iter, random_state
         As in `KernelFisherClassifier`.
 
     Attributes
