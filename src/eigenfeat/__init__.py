@@ -8,6 +8,12 @@ from eigenfeat.estimators.gem_classifier import GEMClassifier
 from eigenfeat.estimators.gem_classifier_cv import GEMClassifierCV
 from eigenfeat.estimators.gem_features import GEMFeatures
 from eigenfeat.estimators.gem_regressor import GEMRegressor
+from eigenfeat.estimators.kernel_features import KernelFisherFeatures, OrientedKernelPCA
+from eigenfeat.estimators.kernel_fisher import (
+    KernelFisherClassifier,
+    KernelFisherClassifierCV,
+    KernelFisherRegressor,
+)
 from eigenfeat.estimators.least_squares import (
     HypergraphFeatures,
     LeastSquaresCCA,
@@ -38,6 +44,10 @@ __all__ = [
     "GEMRegressor",
     "HypergraphFeatures",
     "HypergraphFeaturesCV",
+    "KernelFisherClassifier",
+    "KernelFisherClassifierCV",
+    "KernelFisherFeatures",
+    "KernelFisherRegressor",
     "LeastSquaresCCA",
     "LeastSquaresCCACV",
     "LeastSquaresFeatures",
@@ -47,6 +57,7 @@ __all__ = [
     "LeastSquaresOPLS",
     "LeastSquaresOPLSCV",
     "MultinomialLogit",
+    "OrientedKernelPCA",
     "OrientedPCA",
     "RayleighFeatures",
     "SlicedInverseRegression",
