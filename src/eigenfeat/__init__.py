@@ -9,11 +9,7 @@ from eigenfeat.estimators.gem_classifier_cv import GEMClassifierCV
 from eigenfeat.estimators.gem_features import GEMFeatures
 from eigenfeat.estimators.gem_regressor import GEMRegressor
 from eigenfeat.estimators.kernel_features import KernelFisherFeatures, OrientedKernelPCA
-from eigenfeat.estimators.kernel_fisher import (
-    KernelFisherClassifier,
-    KernelFisherClassifierCV,
-    KernelFisherRegressor,
-)
+from eigenfeat.estimators.kernel_fisher import KernelFisherClassifier, KernelFisherClassifierCV, KernelFisherRegressor
 from eigenfeat.estimators.least_squares import (
     HypergraphFeatures,
     LeastSquaresCCA,
