@@ -89,10 +89,14 @@ class DenseMoments(Moments):
         if not isinstance(other, DenseMoments):
             raise TypeError(f"DenseMoments can be merged with DenseMoments, not with {type(other).__name__}.")
         if self.track_fourth and not other.track_fourth:
-            raise ValueError("These moments track fourth moments and the others do not: set track_fourth on both.")
+            raise ValueError(
+                "These moments track fourth moments and the others do not: set track_fourth on both."
+            )
         if not other._started:
             return self
-        self._extend(np.union1d(self.classes, other.classes) if self._started else other.classes, other.n_features)
+        self._extend(
+            np.union1d(self.classes, other.classes) if self._started else other.classes, other.n_features
+        )
         for theirs, c in enumerate(np.searchsorted(self.classes, other.classes)):
             if not other.counts[theirs]:
                 continue
@@ -148,7 +152,9 @@ class DenseMoments(Moments):
                 gathered[:] = X[start : start + step][order]
             for c in np.flatnonzero(np.diff(edges)):
                 rows = gathered[edges[c] : edges[c + 1]]
-                row_weights = None if weights is None else weights[start : start + step][order[edges[c] : edges[c + 1]]]
+                row_weights = (
+                    None if weights is None else weights[start : start + step][order[edges[c] : edges[c + 1]]]
+                )
                 if c not in open_products:
                     open_products[c] = np.zeros((d, d), dtype=dtype, order="F")
                 total = self._sum_rows(c, rows, row_weights, open_products[c])
@@ -203,7 +209,13 @@ class DenseMoments(Moments):
             weighted = rows.multiply(w[:, None]).tocsr().astype(np.float64)
             # Sparse rows are not shifted; a class that has a shift from dense rows keeps it.
             self._seen[c] = True
-            sums = _Sums(int(np.count_nonzero(w)), w.sum(), w @ w, np.asarray(weighted.sum(axis=0)).ravel(), np.empty(0))
+            sums = _Sums(
+                int(np.count_nonzero(w)),
+                w.sum(),
+                w @ w,
+                np.asarray(weighted.sum(axis=0)).ravel(),
+                np.empty(0),
+            )
             second = (weighted.T @ rows).toarray().astype(np.float64, copy=False)
             if self.track_fourth:
                 squares = np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
@@ -324,4 +336,6 @@ def _recentred(weight, offset, scatter, third, fourth) -> tuple[np.ndarray, floa
     trace, square = np.trace(scatter), offset @ offset
     pull = scatter @ offset
     centred = third - trace * offset - 2 * pull - weight * square * offset
-    return centred, fourth - (4 * centred @ offset + 4 * offset @ pull + 2 * square * trace + weight * square**2)
+    return centred, fourth - (
+        4 * centred @ offset + 4 * offset @ pull + 2 * square * trace + weight * square**2
+    )
