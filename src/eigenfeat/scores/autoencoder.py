@@ -13,7 +13,8 @@ q' = q(1-2r) (paper, eq. 5 and 6):
     ∇r = diag(q) M,    ∇²r(I, b, c) = q'∘(Mb)∘(Mc) + q∘κ²W(p'∘Wᵀb∘Wᵀc).
 
 A linear output has q = 1, q' = 0: ∇r is symmetric, the field is a gradient, and a product costs
-O(n (d + h)) a vector instead of O(n d h). With the sigmoid output both derivatives are symmetrised over their arguments.
+O(n (d + h)) a vector instead of O(n d h). With the sigmoid output both derivatives are symmetrised over their
+arguments.
 The gain κ = 1 is the paper's model; a free κ makes the model indifferent to the unit of the data.
 """
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement, permutations
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from eigenfeat.moments.forms import DenseForm
 from eigenfeat.scores.tensors import ScoreFunction, ScoreTensors
 
 BLOCK_BYTES = 64_000_000
+CONDENSED_ENTRIES = 4_000_000
 
 
 def centred_labels(Y: np.ndarray, sample_weight: np.ndarray | None = None) -> np.ndarray:
@@ -24,9 +27,42 @@ def centred_labels(Y: np.ndarray, sample_weight: np.ndarray | None = None) -> np
     return (Y - weight @ Y) * weight[:, None]
 
 
+class Moment(ABC):
+    """A k × d × ... × d tensor, symmetric in its m modes of size d, as products with blocks of vectors."""
+
+    order: int
+
+    @property
+    @abstractmethod
+    def n_labels(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def dtype(self) -> np.dtype: ...
+
+    @abstractmethod
+    def label_products(self, *vectors: np.ndarray) -> np.ndarray:
+        """``T(:, b_r, ...)`` with m vector blocks, (k, r)."""
+
+    @abstractmethod
+    def vector_products(self, label_vectors: np.ndarray, *vectors: np.ndarray) -> np.ndarray:
+        """``T(u_r, I, b_r, ...)`` with m - 1 vector blocks, (d, r)."""
+
+    @abstractmethod
+    def in_basis(self, basis: np.ndarray) -> Moment:
+        """``T(I, B, ..., B)``: the same moment seen by vectors ``B z``."""
+
+    @abstractmethod
+    def toarray(self) -> np.ndarray: ...
+
+
 @dataclass(frozen=True, eq=False)
-class CrossMoment:
-    """``T = Σ_i labels_i ⊗ S_m(x_i)``, k × d × ... × d, never formed.
+class CrossMoment(Moment):
+    """``T = Σ_i labels_i ⊗ S_m(x_i)``, never formed.
 
     Parameters
     ----------
@@ -37,7 +73,7 @@ class CrossMoment:
     order : int
         m.
     basis : (d, p) array, optional
-        B: the operator is that of ``T(I, B, ..., B)``.
+        B: the moment is ``T(I, B, ..., B)``.
     """
 
     score: ScoreFunction
@@ -59,7 +95,6 @@ class CrossMoment:
         return self.X.dtype
 
     def in_basis(self, basis: np.ndarray) -> CrossMoment:
-        """``T(I, B, ..., B)``: the same moment seen by vectors ``B z``."""
         basis = basis if self.basis is None else self.basis @ basis
         return replace(self, basis=basis.astype(self.dtype, copy=False))
 
@@ -69,7 +104,6 @@ class CrossMoment:
         return replace(self, X=self.X[rows], labels=scale * self.labels[rows])
 
     def label_products(self, *vectors: np.ndarray) -> np.ndarray:
-        """``T(:, b_r, ...)`` with m vector blocks, (k, r)."""
         vectors = self._outward(vectors)
         total = np.zeros((self.n_labels, vectors[0].shape[1]), dtype=self.dtype)
         for tensors, labels in self._blocks(vectors[0].shape[1]):
@@ -77,7 +111,6 @@ class CrossMoment:
         return total
 
     def vector_products(self, label_vectors: np.ndarray, *vectors: np.ndarray) -> np.ndarray:
-        """``T(u_r, I, b_r, ...)`` with m - 1 vector blocks, (d, r)."""
         vectors = self._outward(vectors)
         total = np.zeros((self.X.shape[1], label_vectors.shape[1]), dtype=self.dtype)
         for tensors, labels in self._blocks(label_vectors.shape[1]):
@@ -92,18 +125,37 @@ class CrossMoment:
         return (M + M.T) / 2
 
     def toarray(self) -> np.ndarray:
-        """The dense tensor: for small d, to look at or to test against."""
-        d, m = self.n_features, self.order
-        index = np.indices((d,) * m).reshape(m, -1)
+        """The tensor itself: one product for every label and increasing sequence of m - 1 coordinates."""
+        k, d, m = self.n_labels, self.n_features, self.order
+        if m == 1:
+            return self.vector_products(np.eye(k, dtype=self.dtype)).T
+        full = np.empty((k,) + (d,) * m, dtype=self.dtype)
+        sequences = np.array(list(combinations_with_replacement(range(d), m - 1)), dtype=int).T
         eye = np.eye(d, dtype=self.dtype)
-        return self.label_products(*(eye[:, i] for i in index)).reshape(self.n_labels, *(d,) * m)
+        step = max(1, BLOCK_BYTES // (self.X.shape[1] * self.dtype.itemsize))
+        for label in range(k):
+            for start in range(0, sequences.shape[1], step):
+                index = sequences[:, start : start + step]
+                u = np.repeat(np.eye(k, dtype=self.dtype)[:, label, None], index.shape[1], axis=1)
+                products = self.vector_products(u, *(eye[:, i] for i in index))
+                for positions in permutations(index):
+                    full[label][:, *positions] = products
+        return full
+
+    def condensed(self) -> Moment:
+        """The moment as an array where that is small and its products are cheaper than passes over the rows."""
+        k, d, m = self.n_labels, self.n_features, self.order
+        if k * d**m <= CONDENSED_ENTRIES and k * d ** (m - 1) <= len(self.X):
+            return DenseMoment(self.toarray())
+        return self
 
     def _outward(self, vectors: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
         """Vectors as the score knows them; equal objects stay equal objects."""
         images: dict[int, np.ndarray] = {}
         for v in vectors:
-            cast = v.astype(self.dtype, copy=False)
-            images.setdefault(id(v), cast if self.basis is None else self.basis @ cast)
+            if id(v) not in images:
+                cast = v.astype(self.dtype, copy=False)
+                images[id(v)] = cast if self.basis is None else self.basis @ cast
         return tuple(images[id(v)] for v in vectors)
 
     def _blocks(self, n_vectors: int) -> Iterator[tuple[ScoreTensors, np.ndarray]]:
@@ -112,6 +164,53 @@ class CrossMoment:
         for start in range(0, len(self.X), step):
             rows = slice(start, start + step)
             yield self.score.tensors_at(self.X[rows]), self.labels[rows].astype(self.dtype, copy=False)
+
+
+@dataclass(frozen=True, eq=False)
+class DenseMoment(Moment):
+    """A moment small enough to be an array."""
+
+    tensor: np.ndarray
+
+    @property
+    def order(self) -> int:  # type: ignore[override]
+        return self.tensor.ndim - 1
+
+    @property
+    def n_labels(self) -> int:
+        return self.tensor.shape[0]
+
+    @property
+    def n_features(self) -> int:
+        return self.tensor.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.tensor.dtype
+
+    def label_products(self, *vectors: np.ndarray) -> np.ndarray:
+        return np.einsum("kir,ir->kr", self._contract(*vectors[1:]), vectors[0])
+
+    def vector_products(self, label_vectors: np.ndarray, *vectors: np.ndarray) -> np.ndarray:
+        return np.einsum("kir,kr->ir", self._contract(*vectors), label_vectors)
+
+    def in_basis(self, basis: np.ndarray) -> DenseMoment:
+        tensor = self.tensor
+        for _ in range(self.order):  # each product moves the next mode into place
+            tensor = np.tensordot(tensor, basis, axes=(1, 0))
+        return DenseMoment(tensor.astype(self.dtype, copy=False))
+
+    def toarray(self) -> np.ndarray:
+        return self.tensor
+
+    def _contract(self, *vectors: np.ndarray) -> np.ndarray:
+        """``T(:, I, b_r, ...)``, (k, d, r)."""
+        if not vectors:
+            return self.tensor[..., None]
+        product = self.tensor @ vectors[-1]
+        for v in vectors[-2::-1]:
+            product = np.einsum("...jr,jr->...r", product, v)
+        return product
 
 
 def score_second_moment(
