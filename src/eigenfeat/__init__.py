@@ -1,1 +1,19 @@
-"""eigenfeat: discriminative features from generalized eigenvectors."""
+"""eigenfeat: discriminative features from generalized eigenvectors.
+
+Everything here is one idea: choose symmetric matrices S (signal) and N (noise), maximise vᵀSv / vᵀNv, use many v.
+"""
+
+from eigenfeat.estimators.fisher_lda import FisherLDA
+from eigenfeat.estimators.principal import OrientedPCA, VanishingComponents
+from eigenfeat.estimators.rayleigh import RayleighFeatures
+from eigenfeat.estimators.sliced_inverse import SlicedInverseRegression
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "FisherLDA",
+    "OrientedPCA",
+    "RayleighFeatures",
+    "SlicedInverseRegression",
+    "VanishingComponents",
+]

@@ -1,0 +1,1 @@
+"""The public estimators: thin classes over moments, quotients and solvers."""

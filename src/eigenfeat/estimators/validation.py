@@ -24,9 +24,7 @@ def check_weights(sample_weight, X, *, dtype=np.float64) -> np.ndarray | None:
             "zero or positive; drop rows you want to leave out or give them weight 0."
         )
     if not weights.any():
-        raise ValueError(
-            "All sample weights are zero: give at least one row of each class a positive weight."
-        )
+        raise ValueError("All sample weights are zero: give at least one row of each class a positive weight.")
     return weights
 
 

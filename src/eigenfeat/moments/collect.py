@@ -36,5 +36,5 @@ def collect_moments(X, y=None, sample_weight=None, *, classes=None, track_fourth
     array([[2. , 0.5],
            [0. , 2. ]])
     """
-    moments = empty_moments(*X.shape, classes, track_fourth=track_fourth)
+    moments = empty_moments(X.shape[0], X.shape[1], classes, track_fourth=track_fourth)
     return moments.update(X, y, sample_weight)

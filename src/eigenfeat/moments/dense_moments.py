@@ -33,7 +33,6 @@ class _Sums:
     weight: float
     weight_square: float
     first: np.ndarray
-    second: np.ndarray
     third: np.ndarray | float = 0.0
     fourth: float = 0.0
 
@@ -66,6 +65,13 @@ class DenseMoments(Moments):
     True
     """
 
+    _seen: np.ndarray
+    _shifts: np.ndarray
+    _offsets: np.ndarray
+    _scatters: np.ndarray
+    _thirds: np.ndarray
+    _fourths: np.ndarray
+
     def __init__(self, classes: np.ndarray | None = None, *, track_fourth: bool = False) -> None:
         self.track_fourth = track_fourth
         self.classes = np.empty(0) if classes is None else np.unique(classes)
@@ -89,14 +95,10 @@ class DenseMoments(Moments):
         if not isinstance(other, DenseMoments):
             raise TypeError(f"DenseMoments can be merged with DenseMoments, not with {type(other).__name__}.")
         if self.track_fourth and not other.track_fourth:
-            raise ValueError(
-                "These moments track fourth moments and the others do not: set track_fourth on both."
-            )
+            raise ValueError("These moments track fourth moments and the others do not: set track_fourth on both.")
         if not other._started:
             return self
-        self._extend(
-            np.union1d(self.classes, other.classes) if self._started else other.classes, other.n_features
-        )
+        self._extend(np.union1d(self.classes, other.classes) if self._started else other.classes, other.n_features)
         for theirs, c in enumerate(np.searchsorted(self.classes, other.classes)):
             if not other.counts[theirs]:
                 continue
@@ -122,13 +124,13 @@ class DenseMoments(Moments):
         if self._started and len(classes) == len(self.classes):
             return
         k, d = len(classes), n_features
-        fresh = {"counts": (k,), "weights": (k,), "weight_squares": (k,), "_seen": (k,)}
+        fresh: dict[str, tuple[int, ...]] = {"counts": (k,), "weights": (k,), "weight_squares": (k,), "_seen": (k,)}
         fresh |= {"_shifts": (k, d), "_offsets": (k, d), "_scatters": (k, d, d)}
         if self.track_fourth:
             fresh |= {"_thirds": (k, d), "_fourths": (k,)}
         places = np.searchsorted(classes, self.classes) if self._started else None
         for name, shape in fresh.items():
-            array = np.zeros(shape, dtype=_STATE_TYPES.get(name, np.float64))
+            array: np.ndarray = np.zeros(shape, dtype=_STATE_TYPES.get(name, np.float64))
             if places is not None:
                 array[places] = getattr(self, name)
             setattr(self, name, array)
@@ -150,11 +152,9 @@ class DenseMoments(Moments):
                 np.take(X[start : start + step], order, axis=0, out=gathered, mode="clip")
             else:
                 gathered[:] = X[start : start + step][order]
-            for c in np.flatnonzero(np.diff(edges)):
+            for c in np.flatnonzero(np.diff(edges)).tolist():
                 rows = gathered[edges[c] : edges[c + 1]]
-                row_weights = (
-                    None if weights is None else weights[start : start + step][order[edges[c] : edges[c + 1]]]
-                )
+                row_weights = None if weights is None else weights[start : start + step][order[edges[c] : edges[c + 1]]]
                 if c not in open_products:
                     open_products[c] = np.zeros((d, d), dtype=dtype, order="F")
                 total = self._sum_rows(c, rows, row_weights, open_products[c])
@@ -176,9 +176,9 @@ class DenseMoments(Moments):
             w_sum, w_square, ones = float(count), float(count), np.ones(count, dtype=dtype)
             first = ones @ rows
         else:
-            count, w_sum, w_square = int(np.count_nonzero(weights)), weights.sum(), weights @ weights
+            count, w_sum, w_square = int(np.count_nonzero(weights)), float(weights.sum()), float(weights @ weights)
             first = weights.astype(dtype) @ rows
-        total = _Sums(count, w_sum, w_square, first.astype(np.float64), product)
+        total = _Sums(count, w_sum, w_square, first.astype(np.float64))
         if self.track_fourth:
             squares = np.einsum("ij,ij->i", rows, rows)
             weighted = squares if weights is None else squares * weights.astype(dtype)
@@ -200,7 +200,7 @@ class DenseMoments(Moments):
 
     def _absorb_sparse(self, X, codes: np.ndarray, weights: np.ndarray | None) -> None:
         X = X.astype(_product_dtype(X.dtype), copy=False)
-        for c in np.unique(codes):
+        for c in np.unique(codes).tolist():
             chosen = np.flatnonzero(codes == c)
             rows = X[chosen]
             w = np.ones(len(chosen)) if weights is None else weights[chosen]
@@ -209,13 +209,8 @@ class DenseMoments(Moments):
             weighted = rows.multiply(w[:, None]).tocsr().astype(np.float64)
             # Sparse rows are not shifted; a class that has a shift from dense rows keeps it.
             self._seen[c] = True
-            sums = _Sums(
-                int(np.count_nonzero(w)),
-                w.sum(),
-                w @ w,
-                np.asarray(weighted.sum(axis=0)).ravel(),
-                np.empty(0),
-            )
+            first = np.asarray(weighted.sum(axis=0)).ravel()
+            sums = _Sums(int(np.count_nonzero(w)), float(w.sum()), float(np.dot(w, w)), first)
             second = (weighted.T @ rows).toarray().astype(np.float64, copy=False)
             if self.track_fourth:
                 squares = np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
@@ -316,7 +311,6 @@ def _added(a: _Sums, b: _Sums) -> _Sums:
         a.weight + b.weight,
         a.weight_square + b.weight_square,
         a.first + b.first,
-        b.second,
         a.third + b.third,
         a.fourth + b.fourth,
     )
@@ -336,6 +330,4 @@ def _recentred(weight, offset, scatter, third, fourth) -> tuple[np.ndarray, floa
     trace, square = np.trace(scatter), offset @ offset
     pull = scatter @ offset
     centred = third - trace * offset - 2 * pull - weight * square * offset
-    return centred, fourth - (
-        4 * centred @ offset + 4 * offset @ pull + 2 * square * trace + weight * square**2
-    )
+    return centred, fourth - (4 * centred @ offset + 4 * offset @ pull + 2 * square * trace + weight * square**2)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -82,7 +83,7 @@ class DenseForm(SymmetricForm):
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.matrix.shape  # type: ignore[return-value]
+        return self.matrix.shape
 
     @property
     def dtype(self) -> np.dtype:
@@ -192,10 +193,7 @@ class FactoredForm(SymmetricForm):
     def inner(self, other: FactoredForm) -> np.ndarray:
         """``Fᵀ F_other`` from the Gram matrix of the rows: no d-sized array is touched."""
         return np.block(
-            [
-                [b.gather(a.gather(self.store.gram(a.index, b.index)).T).T for b in other.terms]
-                for a in self.terms
-            ]
+            [[b.gather(a.gather(self.store.gram(a.index, b.index)).T).T for b in other.terms] for a in self.terms]
         )
 
     def __matmul__(self, vectors: np.ndarray) -> np.ndarray:
@@ -238,7 +236,7 @@ class FactoredForm(SymmetricForm):
         return DenseForm(self.toarray()) + other
 
 
-def as_form(matrix: SymmetricForm | np.ndarray | sparse.spmatrix) -> SymmetricForm:
+def as_form(matrix: Any) -> SymmetricForm:
     """A form of whatever a user calls a matrix."""
     if isinstance(matrix, SymmetricForm):
         return matrix

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -59,7 +61,7 @@ class RowMoments(Moments):
     def store(self) -> RowStore:
         """All rows, one above the other."""
         if self._store is None:
-            stack = sparse.vstack if any(sparse.issparse(r) for r in self._rows) else np.concatenate
+            stack: Any = sparse.vstack if any(sparse.issparse(r) for r in self._rows) else np.concatenate
             rows = self._rows[0] if len(self._rows) == 1 else stack(self._rows)
             self._store = RowStore(rows.tocsr() if sparse.issparse(rows) else rows)
         return self._store
@@ -71,12 +73,12 @@ class RowMoments(Moments):
 
     def within(self, mixture: Mixture = None) -> FactoredForm:
         u = self.proportions(mixture)
-        return FactoredForm(self.store, tuple(self._term(c, u[c], centred=True) for c in np.flatnonzero(u)))
+        return FactoredForm(self.store, tuple(self._term(c, u[c], centred=True) for c in np.flatnonzero(u).tolist()))
 
     def second_moment(self, mixture: Mixture = None, about: Mixture | str = "origin") -> FactoredForm:
         u = self.proportions(mixture)
         if isinstance(about, str):
-            return FactoredForm(self.store, tuple(self._term(c, u[c]) for c in np.flatnonzero(u)))
+            return FactoredForm(self.store, tuple(self._term(c, u[c]) for c in np.flatnonzero(u).tolist()))
         v = self.proportions(about)
         if np.array_equal(u, v) and np.count_nonzero(u) == 1:
             return self.within(u)
@@ -90,7 +92,7 @@ class RowMoments(Moments):
         u = self.proportions(mixture)
         means = self.means
         total = 0.0
-        for c in np.flatnonzero(u):
+        for c in np.flatnonzero(u).tolist():
             point = means[c] if about == "class" else 0 * means[c] if about == "origin" else self.mean(about)  # type: ignore[arg-type]
             rows = self.store.rows[self._members[c]]
             squares = self.store.squared_norms(self._members[c]) - 2 * (rows @ point) + point @ point

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -21,7 +23,7 @@ class RowStore:
     dense_column_share = 0.02
 
     def __init__(self, rows: np.ndarray | sparse.csr_matrix | sparse.csr_array) -> None:
-        self.rows = rows
+        self.rows: Any = rows
         self._gram: np.ndarray | None = None
 
     @property

@@ -87,14 +87,10 @@ def oriented(
 
 def per_class(moments: Moments, centred: bool = False) -> list[Quotient]:
     """One PCA a class (Wold & Sjöström 1977): large directions of each class, discriminative or not."""
-    signals = [
-        moments.covariance(c) if centred else moments.second_moment(c) for c in range(moments.n_classes)
-    ]
+    signals = [moments.covariance(c) if centred else moments.second_moment(c) for c in range(moments.n_classes)]
     identity, means = identity_like(signals[0]), moments.means
     return [
-        Quotient(
-            S, identity, references=means[c : c + 1], offset=means[c] if centred else None, label=f"{label}"
-        )
+        Quotient(S, identity, references=means[c : c + 1], offset=means[c] if centred else None, label=f"{label}")
         for c, (S, label) in enumerate(zip(signals, moments.classes))
     ]
 
@@ -126,9 +122,7 @@ def contrast(
         offset = moments.proportions(v) @ means if centred else None
         if offset is not None:
             reference = reference - offset
-        quotients.append(
-            Quotient(signals[pair], noises[_key(v)], references=reference, offset=offset, label=label)
-        )
+        quotients.append(Quotient(signals[pair], noises[_key(v)], references=reference, offset=offset, label=label))
         if centred:  # such a signal serves one pair only: do not hold k² of them
             del signals[pair]
     return quotients

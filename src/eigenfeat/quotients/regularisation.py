@@ -38,9 +38,7 @@ class Regularisation:
     def needs_fourth_moment(self) -> bool:
         return self.shrinkage == "auto"
 
-    def noise(
-        self, moments: Moments, mixture: Mixture = None, kind: NoiseKind = "second_moment"
-    ) -> SymmetricForm:
+    def noise(self, moments: Moments, mixture: Mixture = None, kind: NoiseKind = "second_moment") -> SymmetricForm:
         """The regularised noise matrix of a mixture of classes."""
         if kind == "within":
             form, about = moments.within(mixture), "class"
@@ -69,18 +67,14 @@ class Regularisation:
             count = moments.effective_count(mixture)
             if factor == "auto":
                 fourth = moments.fourth_moment(mixture, about)
-                factor = ledoit_wolf_factor(
-                    form.squared_norm(), form.mean_diagonal(), form.shape[0], count, fourth
-                )
+                factor = ledoit_wolf_factor(form.squared_norm(), form.mean_diagonal(), form.shape[0], count, fourth)
             else:
                 factor = oas_factor(form.squared_norm(), form.mean_diagonal(), form.shape[0], count)
         assert factor is not None
         return form.scaled(1.0 - factor).shifted(factor * form.mean_diagonal())
 
 
-def ledoit_wolf_factor(
-    squared_norm: float, mean_diagonal: float, d: int, count: float, fourth: float
-) -> float:
+def ledoit_wolf_factor(squared_norm: float, mean_diagonal: float, d: int, count: float, fourth: float) -> float:
     """``min(β, δ)/δ``, δ = ‖Σ - μI‖²/d and β = (E‖z‖⁴ - ‖Σ‖²)/(n d) (Ledoit & Wolf 2004, Lemma 3.2-3.4)."""
     delta = squared_norm / d - mean_diagonal**2
     beta = (fourth - squared_norm) / (count * d)

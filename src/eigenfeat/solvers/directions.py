@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -69,3 +69,10 @@ class Directions:
     def toarray(self) -> np.ndarray:
         """The directions as a dense (d, r) array."""
         return self.vectors.toarray() if isinstance(self.vectors, DualVectors) else self.vectors
+
+    def first(self, count: int) -> Directions:
+        """The first ``count`` directions."""
+        keep = slice(0, count)
+        dual = isinstance(self.vectors, DualVectors)
+        vectors = self.vectors.columns(keep) if dual else self.vectors[:, keep]  # type: ignore[union-attr,index]
+        return replace(self, vectors=vectors, values=self.values[keep], residuals=self.residuals[keep])

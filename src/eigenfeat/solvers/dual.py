@@ -125,9 +125,7 @@ def _top(matrices: np.ndarray, request: Request) -> tuple[np.ndarray, np.ndarray
     if n <= STACKED:
         values, U = np.linalg.eigh(matrices)
         return values[:, n - count :], U[:, :, n - count :]
-    pairs = [
-        eigh(M, subset_by_index=(n - count, n - 1), overwrite_a=True, check_finite=False) for M in matrices
-    ]
+    pairs = [eigh(M, subset_by_index=(n - count, n - 1), overwrite_a=True, check_finite=False) for M in matrices]
     return np.stack([w for w, _ in pairs]), np.stack([U for _, U in pairs])
 
 

@@ -141,8 +141,7 @@ def _check(name: str, quotient: Quotient, request: Request) -> None:
         able = [n for n, module in SOLVERS.items() if not missing(module.requires, quotient, request)]
         way_out = f"solvers that can: {', '.join(able)}" if able else "no solver can"
         raise ValueError(
-            f"Solver {name!r} cannot run on quotient {quotient.label!r}: it needs {'; and '.join(lacking)} "
-            f"({way_out})."
+            f"Solver {name!r} cannot run on quotient {quotient.label!r}: it needs {'; and '.join(lacking)} ({way_out})."
         )
 
 
@@ -171,9 +170,7 @@ def _blas() -> ThreadpoolController:
 
 def _n_threads(n_jobs: int | None, controller: ThreadpoolController) -> int:
     if n_jobs is None:
-        return max(
-            (library["num_threads"] for library in controller.select(user_api="blas").info()), default=1
-        )
+        return max((library["num_threads"] for library in controller.select(user_api="blas").info()), default=1)
     if n_jobs == 0:
         raise ValueError("n_jobs must not be 0: give a number of threads, or -1 for all cores.")
     cores = os.cpu_count() or 1

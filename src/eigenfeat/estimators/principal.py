@@ -1,0 +1,234 @@
+"""Directions of the data as a whole: oriented PCA and vanishing components."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Real
+
+import numpy as np
+from scipy.linalg import qr
+from sklearn.base import _fit_context
+from sklearn.utils import check_array
+from sklearn.utils._param_validation import HasMethods, Interval
+
+from eigenfeat.estimators.base import QuotientTransformer, StreamingQuotientTransformer
+from eigenfeat.moments import DenseMoments, Moments, SymmetricForm, as_form, collect_moments
+from eigenfeat.quotients import Quotient, oriented, principal, vanishing
+from eigenfeat.solvers import Directions, orient
+
+
+class OrientedPCA(StreamingQuotientTransformer):
+    r"""Principal components of the signal relative to a noise that the user knows.
+
+    Maximises :math:`v^\top \mathrm{Cov}[x] v / v^\top \mathbb{E}[zz^\top] v` where z is any kind of noise meaningful
+    to the task: differences of repeated measurements, rows of a control condition, tangents of an invariance.
+    Without noise this is PCA.
+
+    Parameters
+    ----------
+    n_components : int, optional
+    noise : (d, d) array, optional
+        The noise's second moment; the identity by default. Rows of noise are given to `fit` instead.
+    centre : bool
+        Take the signal about the mean of the data, as PCA does, instead of about the origin.
+    ridge : float
+        Added to the noise's diagonal, relative to its mean.
+    shrinkage : None or float
+        Of the noise towards a multiple of the identity.
+    solver, tol, random_state
+        As in `FisherLDA`.
+
+    Attributes
+    ----------
+    components_, eigenvalues_, residuals_, solver_, moments_, patterns_, n_features_in_
+        As in `FisherLDA`; the components have unit noise, ``vᵀNv = 1``.
+    noise_moments_ : Moments
+        Of the noise rows, where they were given.
+
+    References
+    ----------
+    Diamantaras & Kung (1996), *Principal Component Neural Networks*. Platt, Toutanova & Yih (2010).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenfeat import OrientedPCA
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(500, 3)) * [5, 2, 1]
+    >>> Z = rng.normal(size=(500, 3)) * [5, 0.1, 1]
+    >>> pca, oriented = OrientedPCA(1).fit(X), OrientedPCA(1).fit(X, noise=Z)
+    >>> int(abs(pca.components_[0]).argmax()), int(abs(oriented.components_[0]).argmax())
+    (0, 1)
+    """
+
+    _parameter_constraints: dict = {
+        **QuotientTransformer._parameter_constraints,
+        "noise": [None, "array-like", HasMethods("toarray")],
+        "centre": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        noise=None,
+        centre=True,
+        ridge=0.0,
+        shrinkage=None,
+        solver="auto",
+        tol=None,
+        random_state=0,
+    ):
+        self.n_components = n_components
+        self.noise = noise
+        self.centre = centre
+        self.ridge = ridge
+        self.shrinkage = shrinkage
+        self.solver = solver
+        self.tol = tol
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None, sample_weight=None, noise=None):
+        """Find the directions of X that stand out from the noise.
+
+        Parameters
+        ----------
+        X : (n, d) array, sparse matrix or dataframe
+        y : ignored
+        sample_weight : (n,) array, optional
+        noise : (m, d) array, sparse matrix or dataframe, optional
+            Rows of noise; their second moment about the origin is the denominator.
+
+        Returns
+        -------
+        self
+        """
+        X, _, weights = self._validated(X, None, sample_weight, reset=True)
+        self.moments_ = self._empty_moments(X, None).update(X, None, weights)
+        if noise is not None:
+            if self.noise is not None:
+                raise ValueError("Noise was given twice, as a matrix at construction and as rows to fit: give one.")
+            Z = check_array(noise, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="noise")
+            self.noise_moments_ = collect_moments(Z)
+        return self._solve_moments()
+
+    def _labels_needed(self) -> bool:
+        return False
+
+    def _tracks_fourth(self) -> bool:
+        return False
+
+    def _quotient(self, moments: Moments) -> Quotient:
+        if isinstance(self.shrinkage, str):
+            raise ValueError(f"OrientedPCA takes shrinkage=None or a number in [0, 1], got {self.shrinkage!r}.")
+        noise = self._noise_form()
+        if noise is None:
+            return principal(moments, self.centre)
+        if noise.shape[0] != self.n_features_in_:
+            raise ValueError(f"X has {self.n_features_in_} features, but the noise has {noise.shape[0]}.")
+        if self.shrinkage:
+            noise = noise.scaled(1 - self.shrinkage).shifted(self.shrinkage * noise.mean_diagonal())
+        return oriented(moments, noise, self.centre, self._regularisation())
+
+    def _noise_form(self) -> SymmetricForm | None:
+        if hasattr(self, "noise_moments_"):
+            return self.noise_moments_.second_moment()
+        if self.noise is None:
+            return None
+        matrix = check_array(self.noise, accept_sparse=True, dtype=[np.float64, np.float32], input_name="noise")
+        if matrix.shape[0] != matrix.shape[1]:
+            raise ValueError(f"noise must be a square matrix, got {matrix.shape}; rows of noise are given to fit.")
+        return as_form(matrix)
+
+
+class VanishingComponents(StreamingQuotientTransformer):
+    r"""Directions on which the data nearly vanish: vanishing component analysis of degree one.
+
+    Minimises :math:`v^\top \mathbb{E}[xx^\top] v` over unit vectors: linear relations that every row obeys. The
+    eigenvalue of a component is the mean square of its projections, so zero means an exact relation.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        All by default, smallest first.
+    max_eigenvalue : float, optional
+        Keep components whose mean squared projection is at most this.
+    centre : bool
+        Look for affine relations, ``vᵀ(x - m) ≈ 0``, instead of linear ones.
+    solver, tol, random_state
+        As in `FisherLDA`.
+
+    Attributes
+    ----------
+    components_, eigenvalues_, residuals_, solver_, moments_, patterns_, n_features_in_
+        As in `FisherLDA`; the components have unit length.
+
+    References
+    ----------
+    Livni et al. (2013), *Vanishing component analysis*; Karampatziakis & Mineiro (2014), Table 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenfeat import VanishingComponents
+    >>> a, b = np.random.default_rng(0).normal(size=(2, 100))
+    >>> X = np.column_stack([a, b, a + b])
+    >>> found = VanishingComponents(n_components=1).fit(X)
+    >>> bool(abs(found.eigenvalues_[0]) < 1e-12), (found.components_ * 3**0.5).round(6)
+    (True, array([[...1., ...1., ...1.]]))
+    """
+
+    _parameter_constraints: dict = {
+        "n_components": QuotientTransformer._parameter_constraints["n_components"],
+        "max_eigenvalue": [None, Interval(Real, 0, None, closed="left")],
+        "centre": ["boolean"],
+        "solver": QuotientTransformer._parameter_constraints["solver"],
+        "tol": QuotientTransformer._parameter_constraints["tol"],
+        "random_state": QuotientTransformer._parameter_constraints["random_state"],
+    }
+
+    def __init__(
+        self, n_components=None, *, max_eigenvalue=None, centre=False, solver="auto", tol=None, random_state=0
+    ):
+        self.n_components = n_components
+        self.max_eigenvalue = max_eigenvalue
+        self.centre = centre
+        self.solver = solver
+        self.tol = tol
+        self.random_state = random_state
+
+    def _labels_needed(self) -> bool:
+        return False
+
+    def _tracks_fourth(self) -> bool:
+        return False
+
+    def _end_of_spectrum(self) -> str:
+        return "smallest"
+
+    def _empty_moments(self, X, labels) -> Moments:
+        return DenseMoments()  # the null space is what is asked for: it needs all of the space
+
+    def _quotient(self, moments: Moments) -> Quotient:
+        return vanishing(moments, self.centre)
+
+    def _find(self, quotient: Quotient, n_components: int | None) -> Directions:
+        found = super()._find(quotient, None)
+        V = found.toarray()
+        exact = found.values <= found.values.max(initial=0) * len(found.values) * np.finfo(np.float64).eps
+        vectors = np.hstack([null_space_basis(V[:, exact]), V[:, ~exact]])
+        kept = np.sum(found.values <= (np.inf if self.max_eigenvalue is None else self.max_eigenvalue))
+        return replace(found, vectors=vectors).first(min(int(kept), n_components or len(found.values)))
+
+
+def null_space_basis(vectors: np.ndarray) -> np.ndarray:
+    """A basis of a space that does not depend on the basis it is given in.
+
+    All directions that vanish exactly are equally good, and an eigensolver's choice among them is rounding. The
+    projector on their span is well defined; its pivoted QR factorisation picks a basis from it.
+    """
+    if not vectors.shape[1]:
+        return vectors
+    basis = qr(vectors @ vectors.T, pivoting=True)[0][:, : vectors.shape[1]]
+    return orient(basis, None)
