@@ -6,14 +6,19 @@ Everything here is one idea: choose symmetric matrices S (signal) and N (noise),
 from eigenfeat.estimators.fisher_lda import FisherLDA
 from eigenfeat.estimators.principal import OrientedPCA, VanishingComponents
 from eigenfeat.estimators.rayleigh import RayleighFeatures
+from eigenfeat.estimators.score_models import DenoisingAutoencoder, GaussianMixtureScore
+from eigenfeat.estimators.score_tensor import ScoreTensorFeatures
 from eigenfeat.estimators.sliced_inverse import SlicedInverseRegression
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "DenoisingAutoencoder",
     "FisherLDA",
+    "GaussianMixtureScore",
     "OrientedPCA",
     "RayleighFeatures",
+    "ScoreTensorFeatures",
     "SlicedInverseRegression",
     "VanishingComponents",
 ]

@@ -31,9 +31,7 @@ def test_products_over_row_blocks_are_those_of_the_dense_tensor(model, order, mo
             expected_vectors = B.T @ np.einsum("cijk,cr,jr,kr->ir", T, U, *images[1:])
         scale = np.abs(T).max()
         np.testing.assert_allclose(moment.label_products(*vectors), expected, atol=1e-10 * scale)
-        np.testing.assert_allclose(
-            moment.vector_products(U, *vectors[1:]), expected_vectors, atol=1e-10 * scale
-        )
+        np.testing.assert_allclose(moment.vector_products(U, *vectors[1:]), expected_vectors, atol=1e-10 * scale)
     np.testing.assert_allclose(CrossMoment(model, X, labels, order).toarray(), T, atol=1e-10 * scale)
 
 

@@ -39,9 +39,7 @@ def test_log_density_is_scipys():
     density = mixture("full", 2)
     X = np.random.default_rng(0).normal(size=(7, 4))
     covariances = [np.linalg.inv(precision.matrix) for precision in density.precisions]
-    parts = [
-        w * multivariate_normal(m, C).pdf(X) for w, m, C in zip(density.weights, density.means, covariances)
-    ]
+    parts = [w * multivariate_normal(m, C).pdf(X) for w, m, C in zip(density.weights, density.means, covariances)]
     np.testing.assert_allclose(density.log_density(X), np.log(sum(parts)), rtol=1e-10)
 
 
@@ -50,9 +48,7 @@ def test_standard_gaussian_tensors_are_hermites():
     x = np.random.default_rng(0).normal(size=d)
     tensors, eye = standard_gaussian(d).tensors_at(x[None]), np.eye(d)
     cube = np.einsum("i,j,k->ijk", x, x, x)
-    transpositions = (
-        np.einsum("ij,k->ijk", eye, x) + np.einsum("ik,j->ijk", eye, x) + np.einsum("jk,i->ijk", eye, x)
-    )
+    transpositions = np.einsum("ij,k->ijk", eye, x) + np.einsum("ik,j->ijk", eye, x) + np.einsum("jk,i->ijk", eye, x)
     np.testing.assert_allclose(dense(tensors, d, 1)[0], x)
     np.testing.assert_allclose(dense(tensors, d, 2)[0], np.outer(x, x) - eye)
     np.testing.assert_allclose(dense(tensors, d, 3)[0], cube - transpositions, atol=1e-14)
@@ -68,9 +64,7 @@ def test_autoencoder_scores_are_derivatives_of_its_reconstruction(sigmoid_output
         return (point - model.reconstruct(point[None])[0]) / model.noise_variance
 
     tensors = model.tensors_at(x[None])
-    np.testing.assert_allclose(
-        model.jacobian(x), gradient(lambda z: model.reconstruct(z[None])[0], x), atol=1e-8
-    )
+    np.testing.assert_allclose(model.jacobian(x), gradient(lambda z: model.reconstruct(z[None])[0], x), atol=1e-8)
     H = gradient(s, x)
     K = gradient(lambda z: (np.eye(d) - model.jacobian(z)) / model.noise_variance, x)
     assert np.allclose(H, H.T, atol=1e-8) != sigmoid_output
@@ -114,9 +108,7 @@ def test_weighted_sums_agree_with_the_dense_tensor(name, order, seed, equal):
     else:
         expected_form = np.einsum("nijk,ir,jr,kr->nr", full, *vectors)
         expected_sum = np.einsum("nijk,nr,jr,kr->ir", full, weights, *vectors[1:])
-    np.testing.assert_allclose(
-        tensors.form(*vectors), expected_form, rtol=1e-10, atol=1e-10 * np.abs(full).max()
-    )
+    np.testing.assert_allclose(tensors.form(*vectors), expected_form, rtol=1e-10, atol=1e-10 * np.abs(full).max())
     np.testing.assert_allclose(
         tensors.weighted_sum(weights, *vectors[1:]), expected_sum, atol=1e-10 * np.abs(expected_sum).max()
     )

@@ -74,6 +74,8 @@ class CrossMoment(Moment):
         m.
     basis : (d, p) array, optional
         B: the moment is ``T(I, B, ..., B)``.
+    tensors : ScoreTensors, optional
+        The score tensors at all rows, where they have been prepared; else block by block, at every product.
     """
 
     score: ScoreFunction
@@ -81,6 +83,7 @@ class CrossMoment(Moment):
     labels: np.ndarray
     order: int
     basis: np.ndarray | None = None
+    tensors: ScoreTensors | None = None
 
     @property
     def n_labels(self) -> int:
@@ -99,9 +102,9 @@ class CrossMoment(Moment):
         return replace(self, basis=basis.astype(self.dtype, copy=False))
 
     def batch(self, rows: np.ndarray) -> CrossMoment:
-        """An unbiased estimate of the moment from some of its rows."""
-        scale = self.labels.dtype.type(len(self.X) / len(rows))
-        return replace(self, X=self.X[rows], labels=scale * self.labels[rows])
+        """An unbiased estimate of the moment from some of its rows, prepared for many products."""
+        X, scale = self.X[rows], self.labels.dtype.type(len(self.X) / len(rows))
+        return replace(self, X=X, labels=scale * self.labels[rows], tensors=self.score.tensors_at(X))
 
     def label_products(self, *vectors: np.ndarray) -> np.ndarray:
         vectors = self._outward(vectors)
@@ -143,10 +146,16 @@ class CrossMoment(Moment):
         return full
 
     def condensed(self) -> Moment:
-        """The moment as an array where that is small and its products are cheaper than passes over the rows."""
+        """The moment in the form that makes many products cheap.
+
+        An array, where that is small and a product with it costs less than a pass over the rows; prepared score
+        tensors, where the rows are one block.
+        """
         k, d, m = self.n_labels, self.n_features, self.order
         if k * d**m <= CONDENSED_ENTRIES and k * d ** (m - 1) <= len(self.X):
             return DenseMoment(self.toarray())
+        if len(self.X) <= self._block_rows(0):
+            return replace(self, tensors=self.score.tensors_at(self.X))
         return self
 
     def _outward(self, vectors: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
@@ -158,12 +167,18 @@ class CrossMoment(Moment):
                 images[id(v)] = cast if self.basis is None else self.basis @ cast
         return tuple(images[id(v)] for v in vectors)
 
+    def _block_rows(self, n_vectors: int) -> int:
+        return max(1, BLOCK_BYTES // (max(self.X.shape[1], n_vectors) * self.dtype.itemsize))
+
     def _blocks(self, n_vectors: int) -> Iterator[tuple[ScoreTensors, np.ndarray]]:
-        columns = max(self.X.shape[1], n_vectors)
-        step = max(1, BLOCK_BYTES // (columns * self.dtype.itemsize))
+        labels = self.labels.astype(self.dtype, copy=False)
+        if self.tensors is not None:
+            yield self.tensors, labels
+            return
+        step = self._block_rows(n_vectors)
         for start in range(0, len(self.X), step):
             rows = slice(start, start + step)
-            yield self.score.tensors_at(self.X[rows]), self.labels[rows].astype(self.dtype, copy=False)
+            yield self.score.tensors_at(self.X[rows]), labels[rows]
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,9 +228,7 @@ class DenseMoment(Moment):
         return product
 
 
-def score_second_moment(
-    score: ScoreFunction, X: np.ndarray, sample_weight: np.ndarray | None = None
-) -> DenseForm:
+def score_second_moment(score: ScoreFunction, X: np.ndarray, sample_weight: np.ndarray | None = None) -> DenseForm:
     """``E[S1 S1ᵀ]``, the Fisher information of location: how much the score varies along every direction.
 
     It is the noise of a score quotient: a label that says nothing has ``Var[y S2(v, v)]`` of order

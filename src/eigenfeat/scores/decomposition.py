@@ -7,7 +7,6 @@ alone is exact only for orthogonal components. There may be more components than
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +14,7 @@ from scipy import linalg
 
 from eigenfeat.scores.components import Components, fit_labels, refine, unit_columns
 from eigenfeat.scores.cross_moment import Moment
+from eigenfeat.scores.quality import probes
 
 # Two directions closer than this count as one.
 DUPLICATE_COSINE = 0.99
@@ -72,9 +72,7 @@ class Deflated:
         return self.moment.vector_products(U, *[V] * (m - 1)) - self.found.vector_products(U, V)
 
 
-def decompose(
-    moment: Moment, n_components: int, rng: np.random.Generator, search: Search = Search()
-) -> Components:
+def decompose(moment: Moment, n_components: int, rng: np.random.Generator, search: Search = Search()) -> Components:
     """Up to ``n_components`` distinct components, strongest first, fitted jointly.
 
     Where they can be linearly independent the search begins in whitened coordinates.
@@ -125,9 +123,7 @@ def extend(
     return found
 
 
-def power_method(
-    tensor: Deflated, V: np.ndarray, max_iter: int, tol: float
-) -> tuple[np.ndarray, np.ndarray]:
+def power_method(tensor: Deflated, V: np.ndarray, max_iter: int, tol: float) -> tuple[np.ndarray, np.ndarray]:
     """Local maxima of ``f(v) = ‖T(:, v, ..., v)‖`` over unit v, from the columns of V, and their values.
 
     The classical step is ``v ← T(u, I, v, ..., v)``, normalised, with ``u ∝ T(:, v, ..., v)``. Nothing makes f rise
@@ -175,32 +171,9 @@ def whitening_basis(moment: Moment, rank: int, rng: np.random.Generator) -> np.n
     """
     d = moment.n_features
     gram = np.zeros((d, d))
-    for U, vectors, weights in probes(moment, rng):
+    for U, vectors, weight in probes(moment, rng):
         P = moment.vector_products(U, *vectors).astype(np.float64)
-        gram += (P * weights) @ P.T
+        gram += weight * (P @ P.T)
     values, E = linalg.eigh(gram, subset_by_index=[d - rank, d - 1])
     keep = values > values[-1] * d * np.finfo(moment.dtype).eps
     return E[:, keep] / np.sqrt(values[keep])
-
-
-EXACT_PROBES, RANDOM_PROBES, PROBE_BLOCK = 2048, 512, 256
-
-
-def probes(
-    moment: Moment, rng: np.random.Generator
-) -> Iterator[tuple[np.ndarray, list[np.ndarray], np.ndarray]]:
-    """Blocks of label and vector probes with weights such that ``Σ weight · ‖T(u, I, b, ...)‖² = ‖T‖²``.
-
-    All pairs of coordinates where they are few (the sum is then exact), Gaussian vectors else (in the mean).
-    """
-    k, d, m = moment.n_labels, moment.n_features, moment.order
-    if k * d ** (m - 1) <= EXACT_PROBES:
-        index = np.indices((k,) + (d,) * (m - 1)).reshape(m, -1)
-        all_probes = [np.eye(size)[:, i] for size, i in zip((k,) + (d,) * (m - 1), index)]
-        weight = 1.0
-    else:
-        all_probes = [rng.standard_normal((size, RANDOM_PROBES)) for size in (k,) + (d,) * (m - 1)]
-        weight = 1.0 / RANDOM_PROBES
-    for start in range(0, all_probes[0].shape[1], PROBE_BLOCK):
-        U, *vectors = (p[:, start : start + PROBE_BLOCK].astype(moment.dtype) for p in all_probes)
-        yield U, vectors, np.full(U.shape[1], weight)

@@ -131,9 +131,7 @@ class GaussianMixtureTensors(ScoreTensors):
             local = _LocalGaussian(self.density, k, self.X, vectors)
             share = self.responsibilities[:, k, None] * weights
             along_g = share * local.hermite(positions)
-            total += precision @ (
-                self.X.T @ along_g - np.outer(mean.astype(self.X.dtype), along_g.sum(axis=0))
-            )
+            total += precision @ (self.X.T @ along_g - np.outer(mean.astype(self.X.dtype), along_g.sum(axis=0)))
             for j in positions:
                 rest = [i for i in positions if i != j]
                 total -= local.images[j] * (share * local.hermite(rest)).sum(axis=0)
@@ -143,9 +141,7 @@ class GaussianMixtureTensors(ScoreTensors):
 class _LocalGaussian:
     """Projections ``g·b`` and inner products ``bᵀΛc`` of one mixture component with the vectors at hand."""
 
-    def __init__(
-        self, density: GaussianMixtureDensity, k: int, X: np.ndarray, vectors: Sequence[np.ndarray]
-    ) -> None:
+    def __init__(self, density: GaussianMixtureDensity, k: int, X: np.ndarray, vectors: Sequence[np.ndarray]) -> None:
         mean = density.means[k].astype(X.dtype)
         images: dict[int, np.ndarray] = {}
         projections: dict[int, np.ndarray] = {}

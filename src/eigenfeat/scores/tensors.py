@@ -97,9 +97,7 @@ class DerivativeTensors(ScoreTensors):
             sb = self.project(b)
             return sb**3 - 3 * sb * self.jacobian_form(b, b) + self.curvature_form(b, b, b)
         sb, sc, sd = map(self.project, vectors)
-        transpositions = (
-            sb * self.jacobian_form(c, d) + sc * self.jacobian_form(b, d) + sd * self.jacobian_form(b, c)
-        )
+        transpositions = sb * self.jacobian_form(c, d) + sc * self.jacobian_form(b, d) + sd * self.jacobian_form(b, c)
         return sb * sc * sd - transpositions + self.curvature_form(b, c, d)
 
     def weighted_sum(self, weights: np.ndarray, *vectors: np.ndarray) -> np.ndarray:

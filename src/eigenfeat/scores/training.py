@@ -33,7 +33,7 @@ class Corruption:
 
     def variance(self, mean_square: float) -> float:
         """σ² of the score, given the mean of x² over rows and columns."""
-        return self.level * mean_square if self.kind == "masking" else self.level**2
+        return (self.level * mean_square or 1.0) if self.kind == "masking" else self.level**2
 
 
 @dataclass
