@@ -4,6 +4,7 @@ Everything here is one idea: choose symmetric matrices S (signal) and N (noise),
 """
 
 from eigenfeat.estimators.fisher_lda import FisherLDA
+from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.estimators.principal import OrientedPCA, VanishingComponents
 from eigenfeat.estimators.rayleigh import RayleighFeatures
 from eigenfeat.estimators.score_models import DenoisingAutoencoder, GaussianMixtureScore
@@ -16,6 +17,7 @@ __all__ = [
     "DenoisingAutoencoder",
     "FisherLDA",
     "GaussianMixtureScore",
+    "MultinomialLogit",
     "OrientedPCA",
     "RayleighFeatures",
     "ScoreTensorFeatures",

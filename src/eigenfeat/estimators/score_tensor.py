@@ -16,8 +16,15 @@ from eigenfeat.estimators.score_models import GaussianMixtureScore
 from eigenfeat.estimators.validation import check_class_labels, check_weights
 from eigenfeat.features.maps import FeatureMap, as_feature_map
 from eigenfeat.moments.forms import DenseForm, SymmetricForm
-from eigenfeat.scores.components import Components, unit_columns
-from eigenfeat.scores.cross_moment import CrossMoment, DenseMoment, centred_labels, score_second_moment
+from eigenfeat.scores.components import Components, Fit, unit_columns
+from eigenfeat.scores.cross_moment import (
+    CrossMoment,
+    DenseMoment,
+    Moment,
+    centred_labels,
+    merged_rows,
+    score_second_moment,
+)
 from eigenfeat.scores.decomposition import Search, decompose
 from eigenfeat.scores.quality import Quality, fit_quality
 from eigenfeat.scores.spectral import extreme_components, singular_components
@@ -36,12 +43,12 @@ class ScoreTensorFeatures(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    score : score model or None, default=None
+    score_model : score model or None, default=None
         A :class:`GaussianMixtureScore`, a :class:`DenoisingAutoencoder`, any estimator with a fitted
         ``score_function_``, or a ``ScoreFunction`` of your own. None is one Gaussian. An estimator is cloned and fitted on
         the X of ``fit``, unless ``prefit``.
     prefit : bool, default=False
-        Whether ``score`` is already fitted and to be used as it is.
+        Whether ``score_model`` is already fitted, on unlabelled rows say, and to be used as it is.
     order : int, default=3
         m. First order gives at most as many components as there are labels, second order at most as many a label as there
         are columns; an auto-encoder has scores up to the third order, a mixture of every order.
@@ -94,6 +101,8 @@ class ScoreTensorFeatures(TransformerMixin, BaseEstimator):
         None for targets that are not classes.
     solver_ : str
         "svd", "eigen", "power" or "als".
+    n_iter_ : int
+        Steps of the joint fit.
     n_features_in_ : int
     feature_names_in_ : array of str
 
@@ -115,7 +124,7 @@ class ScoreTensorFeatures(TransformerMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict = {
-        "score": [None, HasMethods("fit"), ScoreFunction],
+        "score_model": [None, HasMethods("fit"), ScoreFunction],
         "prefit": ["boolean"],
         "order": [Interval(Integral, 1, None, closed="left")],
         "n_components": [None, Interval(Integral, 1, None, closed="left")],
@@ -133,7 +142,7 @@ class ScoreTensorFeatures(TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        score=None,
+        score_model=None,
         *,
         prefit=False,
         order=3,
@@ -149,7 +158,7 @@ class ScoreTensorFeatures(TransformerMixin, BaseEstimator):
         batch_size=64,
         random_state=0,
     ):
-        self.score = score
+        self.score_model = score_model
         self.prefit = prefit
         self.order = order
         self.n_components = n_components
@@ -189,10 +198,13 @@ class ScoreTensorFeatures(TransformerMixin, BaseEstimator):
         feature_map = as_feature_map(self.feature_map)
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], multi_output=True, ensure_min_samples=2)
         weight = check_weights(sample_weight, X)
-        labels = centred_labels(self._label_matrix(y, weight), weight)
-        self.score_function_ = self._fitted_score(X, weight)
-        self.noise_ = self._noise_matrix(X, weight)
-        moment = CrossMoment(self.score_function_, X, labels, self.order)
+        rows, Y, share = merged_rows(X, self._label_matrix(y, weight), weight)
+        if self.score_model is None:
+            self.score_function_ = GaussianMixtureScore().fit(rows, sample_weight=share).score_function_
+        else:
+            self.score_function_ = self._given_score(X, weight)
+        self.noise_ = self._noise_matrix(rows, share)
+        moment = CrossMoment(self.score_function_, rows, centred_labels(Y, share), self.order)
         self._publish(*self._decompose(moment), X.dtype)
         self.feature_map_ = feature_map.fit(X @ self.components_.T)
         return self
@@ -231,20 +243,18 @@ class ScoreTensorFeatures(TransformerMixin, BaseEstimator):
             raise ValueError(f"{type(self).__name__} needs a target that varies; y is the same in all {len(y)} rows.")
         return Y
 
-    def _fitted_score(self, X: np.ndarray, weight: np.ndarray | None) -> ScoreFunction:
-        if isinstance(self.score, ScoreFunction):
-            return self.score
+    def _given_score(self, X: np.ndarray, weight: np.ndarray | None) -> ScoreFunction:
+        if isinstance(self.score_model, ScoreFunction):
+            return self.score_model
         if self.prefit:
-            if self.score is None:
-                raise ValueError("prefit=True needs a fitted score model: pass one as score, or set prefit=False.")
-            check_is_fitted(self.score)
-            known = getattr(self.score, "n_features_in_", X.shape[1])
+            check_is_fitted(self.score_model)
+            known = getattr(self.score_model, "n_features_in_", X.shape[1])
             if known != X.shape[1]:
                 raise ValueError(
-                    f"score was fitted on {known} features, X has {X.shape[1]}: give both the same columns."
+                    f"score_model was fitted on {known} features, X has {X.shape[1]}: give both the same columns."
                 )
-            return self.score.score_function_
-        model = GaussianMixtureScore() if self.score is None else clone(self.score)
+            return self.score_model.score_function_
+        model = clone(self.score_model)
         weighted = weight is not None and has_fit_parameter(model, "sample_weight")
         return model.fit(X, **({"sample_weight": weight} if weighted else {})).score_function_
 
@@ -266,17 +276,18 @@ class ScoreTensorFeatures(TransformerMixin, BaseEstimator):
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         factor = factor_noise(self.noise_, np.dtype(np.float64), "the score")
         basis = factor.unwhiten(np.eye(factor.rank))  # KᵀNK = I
-        whitened = moment.in_basis(basis)
+        whitened: Moment = moment.in_basis(basis)
         if m == 1:
-            self.solver_, found = "svd", singular_components(whitened, wanted)
+            self.solver_, fit = "svd", Fit(singular_components(whitened, wanted))
         elif m == 2:
-            self.solver_, found = "eigen", extreme_components(moment, self.noise_, basis, wanted)
+            self.solver_, fit = "eigen", Fit(extreme_components(moment, self.noise_, basis, wanted))
         elif self.solver == "als":
             self.solver_ = "als"
-            found = decompose_stochastically(whitened, wanted, rng, Batches(self.batch_size), self._search(1))
+            fit = decompose_stochastically(whitened, wanted, rng, Batches(self.batch_size), self._search(1))
         else:
             self.solver_, whitened = "power", whitened.condensed()
-            found = decompose(whitened, wanted, rng, self._search(8 if isinstance(whitened, DenseMoment) else 1))
+            fit = decompose(whitened, wanted, rng, self._search(8 if isinstance(whitened, DenseMoment) else 1))
+        found, self.n_iter_ = fit.components, max(1, fit.n_iter)
         if found.count < wanted:
             warnings.warn(
                 f"{found.count} distinct components instead of the {wanted} asked for: the cross-moment of order {m} with "

@@ -38,6 +38,13 @@ class RowStore:
     def dtype(self) -> np.dtype:
         return self.rows.dtype
 
+    def scaled_columns(self, scale: np.ndarray) -> RowStore:
+        """A store of ``X diag(scale)``, whose Gram matrix is computed only where it is asked for."""
+        scale = np.asarray(scale, dtype=self.dtype)
+        scaled = RowStore(self.rows @ sparse.diags(scale) if sparse.issparse(self.rows) else self.rows * scale)
+        scaled.cache_bytes = 0
+        return scaled
+
     def times(self, index: np.ndarray, vectors: np.ndarray) -> np.ndarray:
         """``X[index] @ vectors``."""
         return self.rows[index] @ vectors

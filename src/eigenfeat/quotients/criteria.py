@@ -66,7 +66,7 @@ def fisher(
         moments.between(u),
         regularisation.noise(moments, u, kind),
         signal_factor=moments.between_factor(u),
-        references=moments.means - mean,
+        references=(moments.means - mean)[::-1],  # the last class, or the highest slice, on the positive side
         offset=mean,
         label="between classes",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import linalg, optimize
@@ -65,17 +65,26 @@ def unit_columns(V: np.ndarray) -> np.ndarray:
     return V / np.where(norms > 0, norms, 1).astype(V.dtype)
 
 
-def fit_labels(moment: Moment, vectors: np.ndarray) -> tuple[Components, float]:
-    """The best labels for given unit vectors, and ``‖T - T̂‖² + LABEL_RIDGE · Σ‖u_r‖²`` less ``‖T‖²``."""
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Components with their penalised squared error, ``‖T - T̂‖² + LABEL_RIDGE · Σ‖u_r‖²`` less the constant ``‖T‖²``."""
+
+    components: Components
+    error: float = 0.0
+    n_iter: int = 0
+
+
+def fit_labels(moment: Moment, vectors: np.ndarray) -> Fit:
+    """The best labels for given unit vectors."""
     B = moment.label_products(*[vectors] * moment.order).astype(np.float64)
     gram = (vectors.T @ vectors).astype(np.float64) ** moment.order
     gram[np.diag_indices_from(gram)] += LABEL_RIDGE
     labels = linalg.solve(gram, B.T, assume_a="pos").T
-    return Components(vectors, labels.astype(moment.dtype), moment.order), -float(np.vdot(B, labels))
+    return Fit(Components(vectors, labels.astype(moment.dtype), moment.order), -float(np.vdot(B, labels)))
 
 
-def refine(moment: Moment, components: Components, max_iter: int, tol: float) -> tuple[Components, float]:
-    """Lower the error of :func:`fit_labels` over all vectors at once, by L-BFGS; the components and their error.
+def refine(moment: Moment, components: Components, max_iter: int, tol: float) -> Fit:
+    """Lower the error of :func:`fit_labels` over all vectors at once, by L-BFGS.
 
     The labels are the best ones at every trial (variable projection), so the gradient in ``w_r`` is
     ``-2m (T - T̂)(u_r, I, w_r, ..., w_r)``, tangent to the sphere. The variables are the vectors times the weights
@@ -83,7 +92,7 @@ def refine(moment: Moment, components: Components, max_iter: int, tol: float) ->
     ``tol`` of the squared norm explained.
     """
     if not components.count:
-        return components, 0.0
+        return Fit(components, 0.0)
     m, shape = moment.order, components.vectors.shape
     weights = components.weights.astype(np.float64)
     scale = np.maximum(weights, LABEL_RIDGE * weights.max() or 1.0)
@@ -91,13 +100,14 @@ def refine(moment: Moment, components: Components, max_iter: int, tol: float) ->
     def error_and_gradient(flat: np.ndarray) -> tuple[float, np.ndarray]:
         V = flat.reshape(shape) / scale
         lengths = np.linalg.norm(V, axis=0)
-        fitted, error = fit_labels(moment, (V / lengths).astype(moment.dtype))
-        U, W = fitted.labels, fitted.vectors
-        gradient = fitted.vector_products(U, *[W] * (m - 1)) - moment.vector_products(U, *[W] * (m - 1))
+        fit = fit_labels(moment, (V / lengths).astype(moment.dtype))
+        U, W = fit.components.labels, fit.components.vectors
+        gradient = fit.components.vector_products(U, *[W] * (m - 1)) - moment.vector_products(U, *[W] * (m - 1))
         tangent = gradient - W * np.einsum("ir,ir->r", gradient, W)
-        return error, (2 * m * tangent / (lengths * scale)).ravel().astype(np.float64)
+        return fit.error, (2 * m * tangent / (lengths * scale)).ravel().astype(np.float64)
 
     start = (components.vectors * scale).ravel()
     options = {"maxiter": max_iter, "ftol": tol, "gtol": 0.0, "maxcor": HISTORY}
     solution = optimize.minimize(error_and_gradient, start, jac=True, method="L-BFGS-B", options=options)
-    return fit_labels(moment, unit_columns(solution.x.reshape(shape) / scale).astype(moment.dtype))
+    best = fit_labels(moment, unit_columns(solution.x.reshape(shape) / scale).astype(moment.dtype))
+    return replace(best, n_iter=solution.nit)

@@ -27,6 +27,22 @@ def centred_labels(Y: np.ndarray, sample_weight: np.ndarray | None = None) -> np
     return (Y - weight @ Y) * weight[:, None]
 
 
+def merged_rows(
+    X: np.ndarray, Y: np.ndarray, sample_weight: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows and labels sorted, equal ones merged into one of their weights' sum, those of no weight left out.
+
+    A sum over rows does not depend on their order or on how weights are written, but for rounding; a search among
+    local optima can follow rounding to another optimum. After this it cannot.
+    """
+    weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    counted = np.flatnonzero(weight)
+    X, Y, weight = X[counted], Y[counted], weight[counted]
+    keys = np.hstack([X.view(np.uint8), np.ascontiguousarray(Y).view(np.uint8)])
+    _, first, which = np.unique(keys.view(f"V{keys.shape[1]}").ravel(), return_index=True, return_inverse=True)
+    return X[first], Y[first], np.bincount(which, weight)
+
+
 class Moment(ABC):
     """A k × d × ... × d tensor, symmetric in its m modes of size d, as products with blocks of vectors."""
 

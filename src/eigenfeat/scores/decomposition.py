@@ -7,12 +7,12 @@ alone is exact only for orthogonal components. There may be more components than
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import linalg
 
-from eigenfeat.scores.components import Components, fit_labels, refine, unit_columns
+from eigenfeat.scores.components import Components, Fit, fit_labels, refine, unit_columns
 from eigenfeat.scores.cross_moment import Moment
 from eigenfeat.scores.quality import probes
 
@@ -72,7 +72,7 @@ class Deflated:
         return self.moment.vector_products(U, *[V] * (m - 1)) - self.found.vector_products(U, V)
 
 
-def decompose(moment: Moment, n_components: int, rng: np.random.Generator, search: Search = Search()) -> Components:
+def decompose(moment: Moment, n_components: int, rng: np.random.Generator, search: Search) -> Fit:
     """Up to ``n_components`` distinct components, strongest first, fitted jointly.
 
     Where they can be linearly independent the search begins in whitened coordinates.
@@ -84,24 +84,24 @@ def decompose(moment: Moment, n_components: int, rng: np.random.Generator, searc
             K = whitening_basis(moment, n_components, rng)
             whitened = moment.in_basis(K)
             inside = extend(whitened, Components.none(whitened), K.shape[1], rng, search)
-            found = fit_labels(moment, unit_columns(linalg.pinv(K.T) @ inside.vectors).astype(moment.dtype))[0]
+            vectors = unit_columns(linalg.pinv(K.T) @ inside.vectors).astype(moment.dtype)
+            found = fit_labels(moment, vectors).components
         attempts.append(complete(moment, found, n_components, rng, search))
-    return min(attempts, key=lambda attempt: attempt[1])[0]
+    return min(attempts, key=lambda attempt: attempt.error)
 
 
-def complete(
-    moment: Moment, found: Components, n_components: int, rng: np.random.Generator, search: Search
-) -> tuple[Components, float]:
+def complete(moment: Moment, found: Components, n_components: int, rng: np.random.Generator, search: Search) -> Fit:
     """Add what is missing, fit all components jointly, and replace those that this makes equal."""
     for _ in range(MAX_REPLACEMENTS):
         found = extend(moment, found, n_components, rng, search)
-        found, error = refine(moment, found, search.max_iter, search.tol)
-        found = found.strongest_first()
+        fit = refine(moment, found, search.max_iter, search.tol)
+        found = fit.components.strongest_first()
         kept = distinct(found.vectors)
         if len(kept) == found.count:
             break
-        found, error = fit_labels(moment, found.vectors[:, kept])
-    return found.strongest_first(), error
+        fit = replace(fit_labels(moment, found.vectors[:, kept]), n_iter=fit.n_iter)
+        found = fit.components.strongest_first()
+    return replace(fit, components=found)
 
 
 def extend(
@@ -118,8 +118,8 @@ def extend(
         fresh = order[distinct(V[:, order], found.vectors)][: n_components - found.count]
         if not len(fresh):
             break
-        found = fit_labels(moment, np.hstack([found.vectors, V[:, fresh]]))[0]
-        found = refine(moment, found, JOINT_STEPS_A_ROUND, search.tol)[0]
+        found = fit_labels(moment, np.hstack([found.vectors, V[:, fresh]])).components
+        found = refine(moment, found, JOINT_STEPS_A_ROUND, search.tol).components
     return found
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigenfeat.scores.components import Components, unit_columns
+from eigenfeat.scores.components import Components, Fit, unit_columns
 from eigenfeat.scores.cross_moment import CrossMoment
 from eigenfeat.scores.decomposition import Deflated, Search, complete
 
@@ -26,14 +26,14 @@ class Batches:
 
 def decompose_stochastically(
     moment: CrossMoment, n_components: int, rng: np.random.Generator, batches: Batches, search: Search
-) -> Components:
+) -> Fit:
     """Components by stochastic alternating least squares with deflation, then fitted jointly on all rows."""
     vectors = np.zeros((moment.n_features, n_components), dtype=moment.dtype)
     labels = np.zeros((moment.n_labels, n_components), dtype=moment.dtype)
     for r in range(n_components):
         found = Components(vectors[:, :r], labels[:, :r], moment.order)
         vectors[:, r], labels[:, r] = _next_component(moment, found, rng, batches)
-    return complete(moment, Components(vectors, labels, moment.order), n_components, rng, search)[0]
+    return complete(moment, Components(vectors, labels, moment.order), n_components, rng, search)
 
 
 def _next_component(

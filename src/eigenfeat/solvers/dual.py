@@ -4,14 +4,15 @@ With ``S = FFᵀ`` and ``N = GGᵀ + tI``, the nonzero eigenpairs of (S, N) are 
 
     M = FᵀN⁻¹F = (FᵀF - FᵀG (tI + GᵀG)⁻¹ GᵀF) / t,      v = N⁻¹Fu / √λ = Fp + Gq.
 
-Without a ridge the noise is restricted to its range, ``v = Gq``.
+Without a ridge the noise is restricted to its range, ``v = Gq``. A diagonal ridge D becomes tI = I by scaling the
+columns with D^-½.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
@@ -45,6 +46,8 @@ def solve_group(quotients: Sequence[Quotient], request: Request) -> list[Directi
     """Solve problems that share one noise, those whose signals have equal rank in one stack."""
     noise = quotients[0].noise
     assert isinstance(noise, FactoredForm)
+    if np.ndim(noise.shift):
+        return _solve_scaled(quotients, noise, request)
     B = noise.inner(noise).astype(request.dtype, copy=False)
     if not np.any(B) and not noise.shift:
         raise zero_noise(quotients[0].label)
@@ -60,6 +63,29 @@ def solve_group(quotients: Sequence[Quotient], request: Request) -> list[Directi
             stack = [quotients[i] for i in chosen]
             results.update(zip(chosen, _solve_stack(stack, noise, B, request)))
     return [results[i] for i in range(len(quotients))]
+
+
+def _solve_scaled(quotients: Sequence[Quotient], noise: FactoredForm, request: Request) -> list[Directions]:
+    """A diagonal ridge: with rows ``X D^-½`` it is the identity, and ``v = D^-½w`` are combinations of ``X D⁻¹``."""
+    ridge = np.asarray(noise.shift)
+    if not np.all(ridge > 0):
+        raise ValueError(
+            f"The ridge of {quotients[0].label!r} is zero in some columns: with rows as moments a diagonal ridge must "
+            'be positive everywhere; raise it, or use solver="dense" where the matrices may be formed.'
+        )
+    store = noise.store.scaled_columns(1 / np.sqrt(ridge))
+    scaled_noise = FactoredForm(store, noise.terms, 1.0)
+    scaled = [
+        replace(q, signal=FactoredForm(store, q.signal.terms), noise=scaled_noise, references=None)  # type: ignore[attr-defined]
+        for q in quotients
+    ]
+    back = noise.store.scaled_columns(1 / ridge)
+    results = []
+    for quotient, found in zip(quotients, solve_group(scaled, request)):
+        assert isinstance(found.vectors, DualVectors)
+        vectors = _oriented(replace(found.vectors, store=back), quotient.references, request.dtype)
+        results.append(replace(found, vectors=vectors))
+    return results
 
 
 def _solve_stack(
@@ -98,9 +124,11 @@ def _ridged(inner: _Inner, request: Request) -> tuple[np.ndarray, np.ndarray, np
     A, K, B = inner.A, inner.K, inner.B
     t = request.dtype.type(inner.shift)
     m, f, g = K.shape
-    core = cho_factor(B + t * np.eye(g, dtype=B.dtype), lower=True, check_finite=False)
     Kt = K.transpose(2, 0, 1).reshape(g, m * f)
-    Y = cho_solve(core, Kt, check_finite=False).reshape(g, m, f).transpose(1, 0, 2)
+    if g:
+        core = cho_factor(B + t * np.eye(g, dtype=B.dtype), lower=True, check_finite=False)
+        Kt = cho_solve(core, Kt, check_finite=False)
+    Y = Kt.reshape(g, m, f).transpose(1, 0, 2)
     values, U = _top((A - K @ Y) / t, request)
     p = U / (t * np.sqrt(np.maximum(values, np.finfo(values.dtype).tiny)))[:, None, :]
     return values, p, -(Y @ p), inner.width

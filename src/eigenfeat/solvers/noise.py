@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import cached_property
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, eigh, lapack, qr, solve_triangular
@@ -24,9 +23,12 @@ class NoiseFactor(ABC):
         Dimension of the whitened space.
     restricted : bool
         Whether the noise was singular, so that directions are sought in its range only.
+    condition : float
+        Estimated condition number, at unit diagonal and in that range.
     """
 
     rank: int
+    condition: float
     restricted: bool = False
 
     @abstractmethod
@@ -37,6 +39,10 @@ class NoiseFactor(ABC):
     def unwhiten(self, block: np.ndarray) -> np.ndarray:
         """``W block``: whitened coordinates to directions."""
 
+    def solve(self, block: np.ndarray) -> np.ndarray:
+        """``N⁻¹ block``, in the noise's range."""
+        return self.unwhiten(self.whiten(block))
+
     @abstractmethod
     def congruence(self, signal: np.ndarray) -> np.ndarray:
         """``WᵀSW``, as a new symmetric array."""
@@ -45,8 +51,9 @@ class NoiseFactor(ABC):
 class CholeskyNoise(NoiseFactor):
     """``N = LLᵀ``, W = L⁻ᵀ applied by triangular solves."""
 
-    def __init__(self, lower: np.ndarray) -> None:
+    def __init__(self, lower: np.ndarray, condition: float) -> None:
         self.lower = lower
+        self.condition = condition
         self.rank = len(lower)
 
     def whiten(self, block: np.ndarray) -> np.ndarray:
@@ -67,8 +74,9 @@ class CholeskyNoise(NoiseFactor):
 class BasisNoise(NoiseFactor):
     """W kept as a (d, rank) matrix: small problems, and singular noise restricted to its range."""
 
-    def __init__(self, basis: np.ndarray, restricted: bool = False) -> None:
+    def __init__(self, basis: np.ndarray, condition: float, restricted: bool = False) -> None:
         self.basis = basis
+        self.condition = condition
         self.rank = basis.shape[1]
         self.restricted = restricted
 
@@ -85,18 +93,22 @@ class BasisNoise(NoiseFactor):
 class WoodburyNoise:
     """``N = GGᵀ + tI`` with few columns in G: ``N⁻¹ = (I - G(tI + GᵀG)⁻¹Gᵀ) / t``."""
 
-    def __init__(self, noise: FactoredForm) -> None:
-        self.noise = noise
+    restricted = False
 
-    @cached_property
-    def _core(self) -> tuple[np.ndarray, bool]:
-        core = self.noise.inner(self.noise)
-        core[np.diag_indices_from(core)] += self.noise.shift
-        return cho_factor(core, lower=True, overwrite_a=True, check_finite=False)
+    def __init__(self, noise: FactoredForm, dtype: np.dtype) -> None:
+        self.noise = noise
+        self.rank = noise.shape[0]
+        self.dtype = dtype
+        core = noise.inner(noise).astype(dtype, copy=False)
+        core[np.diag_indices_from(core)] += dtype.type(noise.shift)
+        self._core = cho_factor(core, lower=True, overwrite_a=True, check_finite=False) if core.size else None
 
     def solve(self, block: np.ndarray) -> np.ndarray:
+        t = self.dtype.type(self.noise.shift)
+        if self._core is None:
+            return block / t
         inner = cho_solve(self._core, self.noise.factor_transpose_times(block), check_finite=False)
-        return (block - self.noise.factor_times(inner)) / block.dtype.type(self.noise.shift)
+        return (block - self.noise.factor_times(inner)) / t
 
 
 def factor_noise(noise: SymmetricForm, dtype: np.dtype, label: str) -> NoiseFactor:
@@ -115,12 +127,13 @@ def factor_noise(noise: SymmetricForm, dtype: np.dtype, label: str) -> NoiseFact
     if not np.any(matrix):
         raise zero_noise(label)
     spread = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-    lower = _well_conditioned_cholesky(matrix, spread, dtype)
+    lower, condition = _cholesky(matrix, spread, dtype)
     if lower is not None:
         if len(lower) > SMALL:
-            return CholeskyNoise(lower)
+            return CholeskyNoise(lower, condition)
         identity = np.eye(len(lower), dtype=dtype)
-        return BasisNoise(solve_triangular(lower, identity, lower=True, trans="T", check_finite=False))
+        basis = solve_triangular(lower, identity, lower=True, trans="T", check_finite=False)
+        return BasisNoise(basis, condition)
     values, vectors = eigh(matrix / spread[:, None] / spread, check_finite=False)
     if values[0] < -INDEFINITE * values[-1]:
         raise ValueError(
@@ -132,24 +145,31 @@ def factor_noise(noise: SymmetricForm, dtype: np.dtype, label: str) -> NoiseFact
     # N = D(UΛUᵀ)D with D = diag(spread): its range is that of DU = QR, and W = Q R⁻ᵀ Λ^-½ whitens it there.
     Q, R = qr(vectors[:, kept] * spread[:, None], mode="economic", check_finite=False)
     whitener = solve_triangular(R, np.diag(values[kept] ** -0.5), trans="T", check_finite=False)
-    return BasisNoise(np.asarray(Q @ whitener, dtype=dtype), restricted=True)
+    condition = float(values[-1] / values[kept][0])
+    return BasisNoise(np.asarray(Q @ whitener, dtype=dtype), condition, restricted=True)
 
 
-def _well_conditioned_cholesky(matrix: np.ndarray, spread: np.ndarray, dtype: np.dtype) -> np.ndarray | None:
-    """L, or None when the matrix is singular to working precision."""
-    d = len(matrix)
+def noise_solver(noise: SymmetricForm, dtype: np.dtype, label: str) -> NoiseFactor | WoodburyNoise:
+    """Whatever solves with a noise at least cost: by its rows where it has few of them and a ridge."""
+    if isinstance(noise, FactoredForm) and not np.ndim(noise.shift) and noise.shift > 0:
+        return WoodburyNoise(noise, dtype)
+    return factor_noise(noise, dtype, label)
+
+
+def _cholesky(matrix: np.ndarray, spread: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray | None, float]:
+    """L and the condition number; no L when the matrix is singular to working precision."""
     scaled = np.asfortranarray(matrix / spread[:, None] / spread, dtype=dtype)
     norm = np.abs(scaled).sum(axis=0).max()
     try:
         lower = cholesky(scaled, lower=True, overwrite_a=True, check_finite=False)
     except np.linalg.LinAlgError:
-        return None
+        return None, np.inf
     pocon = lapack.dpocon if dtype == np.float64 else lapack.spocon
-    reciprocal_condition, _ = pocon(lower, norm, uplo="L")
-    if reciprocal_condition < d * np.finfo(np.result_type(matrix.dtype, dtype)).eps:
-        return None
+    reciprocal, _ = pocon(lower, norm, uplo="L")
+    if reciprocal < len(matrix) * np.finfo(np.result_type(matrix.dtype, dtype)).eps:
+        return None, np.inf
     lower *= spread[:, None].astype(dtype)
-    return lower
+    return lower, float(1 / reciprocal)
 
 
 def zero_noise(label: str) -> ValueError:

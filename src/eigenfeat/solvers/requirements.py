@@ -20,26 +20,17 @@ def has_signal_factor(quotient: Quotient, request: Request) -> bool:
 
 def is_factored(quotient: Quotient, request: Request) -> bool:
     S, N = quotient.signal, quotient.noise
-    return (
-        isinstance(S, FactoredForm)
-        and isinstance(N, FactoredForm)
-        and S.store is N.store
-        and not np.any(S.shift)
-        and np.ndim(N.shift) == 0
-    )
+    return isinstance(S, FactoredForm) and isinstance(N, FactoredForm) and S.store is N.store and not np.any(S.shift)
 
 
 def is_moderate(quotient: Quotient, request: Request) -> bool:
     return isinstance(quotient.noise, DenseForm) or quotient.n_features <= MODERATE_SIZE
 
 
-def has_ridge(quotient: Quotient, request: Request) -> bool:
-    return bool(np.all(np.asarray(quotient.noise.shift) > 0))
-
-
 def has_noise_solve(quotient: Quotient, request: Request) -> bool:
-    factored = isinstance(quotient.noise, FactoredForm) and np.ndim(quotient.noise.shift) == 0
-    return factored or is_moderate(quotient, request)
+    N = quotient.noise
+    by_rows = isinstance(N, FactoredForm) and not np.ndim(N.shift) and float(N.shift) > 0
+    return bool(by_rows) or is_moderate(quotient, request)
 
 
 def wants_largest(quotient: Quotient, request: Request) -> bool:
@@ -53,12 +44,11 @@ def wants_few(quotient: Quotient, request: Request) -> bool:
 #: Need -> (test of a quotient and a request, what it means in words).
 NEEDS: dict[str, tuple[Callable[[Quotient, Request], bool], str]] = {
     "signal_factor": (has_signal_factor, "a signal_factor H with S = HHᵀ"),
-    "factored": (is_factored, "signal and noise factored over one row store, with one number as ridge"),
+    "factored": (is_factored, "signal and noise factored over one row store, the signal without a shift"),
     "moderate_size": (is_moderate, f"matrices that are dense or have at most {MODERATE_SIZE} columns"),
-    "ridge": (has_ridge, "a ridge > 0"),
     "noise_solve": (
         has_noise_solve,
-        "a noise that can be solved with: dense, or rows and one number as ridge",
+        f"a noise that is dense, has at most {MODERATE_SIZE} columns, or is made of rows and one number as ridge",
     ),
     "largest": (wants_largest, 'which="largest"'),
     "n_components": (wants_few, "a given n_components"),

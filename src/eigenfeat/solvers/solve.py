@@ -14,7 +14,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from eigenfeat.quotients.quotient import Quotient
-from eigenfeat.solvers import dense, dual, low_rank
+from eigenfeat.solvers import dense, dual, krylov, low_rank, randomized
 from eigenfeat.solvers.directions import Directions
 from eigenfeat.solvers.request import DEFAULT_TOL, Request
 from eigenfeat.solvers.requirements import missing
@@ -29,7 +29,10 @@ class Solver(Protocol):
     def solve_group(self, quotients: Sequence[Quotient], request: Request) -> list[Directions]: ...
 
 
-SOLVERS: dict[str, Solver] = {module.name: module for module in (dense, low_rank, dual)}
+SOLVERS: dict[str, Solver] = {module.name: module for module in (dense, krylov, low_rank, dual, randomized)}
+
+#: Columns from which, and share of them up to which, a Krylov space is quicker than LAPACK.
+KRYLOV_SIZE, KRYLOV_SHARE = 256, 1 / krylov.GIVE_UP
 
 
 def solve(
@@ -102,24 +105,28 @@ def solve(
     ordered = [results[i] for i in range(len(quotients))]
     _warn_of_restriction(quotients, ordered)
     _warn_of_shortage(quotients, ordered, request)
+    _warn_of_residuals(ordered, request)
     return ordered
 
 
 def choose(quotient: Quotient, request: Request) -> str:
-    """The solver "auto" takes.
+    """The solver "auto" takes: the first that the problem meets the needs of.
 
-    ========================================================  ===========
-    problem                                                   solver
-    ========================================================  ===========
-    signal and noise are rows of one store, largest wanted    dual
-    the signal comes as H with S = HHᵀ, largest wanted        low_rank
-    anything else                                             dense
-    ========================================================  ===========
+    ==========  ================================================================================
+    solver      problem
+    ==========  ================================================================================
+    dual        signal and noise are rows of one store, largest wanted
+    low_rank    the signal comes as H with S = HHᵀ, largest wanted
+    krylov      the `KRYLOV_SHARE` largest or fewer of at least `KRYLOV_SIZE`
+    dense       everything else that may be formed
+    randomized  too many columns for that
+    ==========  ================================================================================
     """
-    for module in (dual, low_rank):
-        if not missing(module.requires, quotient, request):
-            return module.name
-    return dense.name
+    d, k = quotient.n_features, request.n_components
+    few_of_many = d >= KRYLOV_SIZE and k is not None and k <= KRYLOV_SHARE * d
+    table = ((dual, True), (low_rank, True), (krylov, few_of_many), (dense, True), (randomized, True))
+    able = (m.name for m, worth in table if worth and not missing(m.requires, quotient, request))
+    return next(able, dense.name)
 
 
 def _groups(quotients: Sequence[Quotient], solver: str, request: Request) -> list[tuple[str, list[int]]]:
@@ -209,6 +216,18 @@ def _warn_of_shortage(quotients: Sequence[Quotient], results: Sequence[Direction
         UserWarning,
         stacklevel=3,
     )
+
+
+def _warn_of_residuals(results: Sequence[Directions], request: Request) -> None:
+    concerned = [r for r in results if not r.converged]
+    if concerned:
+        largest = max(float(r.residuals.max()) for r in concerned)
+        warnings.warn(
+            f"The directions of {_subject(concerned)} have relative residuals up to {largest:.1e}, above the tolerance "
+            f"of {request.tol:.1e} (solver {concerned[0].solver!r}): set ridge > 0 or raise it, or raise tol.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _subject(concerned: Sequence[Directions]) -> str:

@@ -1,0 +1,347 @@
+"""Feature maps: univariate functions of projections, and products between them.
+
+A map takes an (n, m) array of projections to an (n, ``n_columns(m)``) array. Columns come *function by
+function*: the first function of all m projections, then the second of all m, and so on, so that every
+function writes one contiguous stretch of a row. Two-sided maps have a function for the positive side and one
+for the negative side of each power.
+
+No map returns an infinity for a finite projection: magnitudes saturate where the result would pass the
+square root of the largest float, far beyond anything a fitted coefficient can use.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import combinations
+
+import numpy as np
+from numba import njit
+
+
+class FeatureMap(ABC):
+    """A named function of projections; frozen, so a fitted map can be shared."""
+
+    name: str
+
+    @abstractmethod
+    def n_columns(self, n_projections: int) -> int:
+        """Columns made from this many projections."""
+
+    @abstractmethod
+    def write(self, projections: np.ndarray, out: np.ndarray) -> None:
+        """Fill ``out``, of shape (n, ``n_columns(m)``) and the dtype of the projections."""
+
+    @abstractmethod
+    def feature_names(self, projection_names: Sequence[str]) -> list[str]:
+        """One name a column, in the order of the columns."""
+
+    def fit(self, projections: np.ndarray) -> FeatureMap:
+        """A map that has learnt from training projections what it needs; most need nothing."""
+        return self
+
+    def __call__(self, projections: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        if out is None:
+            out = np.empty((len(projections), self.n_columns(projections.shape[1])), projections.dtype)
+        self.write(projections, out)
+        return out
+
+
+def largest_magnitude(dtype: np.dtype, power: float) -> np.floating:
+    """The magnitude whose ``power`` is the square root of the largest float: where maps saturate."""
+    return dtype.type(float(np.finfo(dtype).max) ** (0.5 / max(power, 1.0)))
+
+
+@dataclass(frozen=True)
+class PowerMap(FeatureMap):
+    """Powers of a root of the projection, one set for each side of zero.
+
+    ``max(0, δp)^(α/2)`` for α in ``powers`` and δ in {1, -1}: the GEM paper's ψ, a piecewise polynomial in
+    ``|p|^½``. With ``soft`` the root is ``sqrt(1 + max(0, δp)) - 1``, which is smooth at zero (slope ½)
+    and grows alike.
+
+    Parameters
+    ----------
+    powers : tuple of positive int
+        The powers α of the root.
+    soft : bool
+        Whether the root is the one that is gentle at zero.
+    name : str
+        What error messages and reprs call it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> PowerMap(powers=(1, 2))(np.array([[4.0, -9.0]]))
+    array([[2., 0., 0., 3., 4., 0., 0., 9.]])
+    """
+
+    powers: tuple[int, ...] = (1, 2, 3)
+    soft: bool = False
+    name: str = "power"
+
+    def __post_init__(self) -> None:
+        if not self.powers or any(power != int(power) or power < 1 for power in self.powers):
+            raise ValueError(f"powers must be positive integers, got {self.powers!r}.")
+
+    def n_columns(self, n_projections: int) -> int:
+        return 2 * len(self.powers) * n_projections
+
+    def write(self, projections: np.ndarray, out: np.ndarray) -> None:
+        limit = largest_magnitude(projections.dtype, max(self.powers) / 2)
+        _write_powers(projections, _wanted(self.powers), self.soft, limit, out)
+
+    def feature_names(self, projection_names: Sequence[str]) -> list[str]:
+        root = "soft" if self.soft else "root"
+        return [
+            f"{name}_{side}_{root}{power}"
+            for power in sorted(self.powers)
+            for side in ("pos", "neg")
+            for name in projection_names
+        ]
+
+
+@lru_cache
+def _wanted(powers: tuple[int, ...]) -> np.ndarray:
+    return np.isin(np.arange(1, max(powers) + 1), powers)
+
+
+@njit(cache=True, nogil=True)
+def _write_powers(projections, wanted, soft, limit, out):  # pragma: no cover - compiled
+    n, m = projections.shape
+    one = projections.dtype.type(1)
+    zero = projections.dtype.type(0)
+    square = np.empty(m, projections.dtype)  # of the root
+    # Odd and even powers advance by the square of the root, so that even powers of |p|^½ are exact.
+    ladder = np.empty((2, m), projections.dtype)
+    for i in range(n):
+        p = projections[i]
+        for j in range(m):
+            magnitude = min(abs(p[j]), limit)
+            if soft:
+                root = magnitude / (np.sqrt(one + magnitude) + one)
+                square[j] = root * root
+            else:
+                root = np.sqrt(magnitude)
+                square[j] = magnitude
+            ladder[0, j] = root
+            ladder[1, j] = square[j]
+        start = 0
+        for q in range(wanted.size):
+            power = ladder[q % 2]
+            if q > 1:
+                for j in range(m):
+                    power[j] *= square[j]
+            if wanted[q]:
+                positive = out[i, start : start + m]
+                negative = out[i, start + m : start + 2 * m]
+                for j in range(m):
+                    positive[j] = power[j] if p[j] > zero else zero
+                    negative[j] = power[j] if p[j] < zero else zero
+                start += 2 * m
+
+
+@dataclass(frozen=True)
+class PlainMap(FeatureMap):
+    """One column a projection: ``p``, ``|p|`` or ``p²``."""
+
+    name: str
+
+    def n_columns(self, n_projections: int) -> int:
+        return n_projections
+
+    def write(self, projections: np.ndarray, out: np.ndarray) -> None:
+        if self.name == "identity":
+            out[...] = projections
+            return
+        np.abs(projections, out=out)
+        if self.name == "square":
+            np.minimum(out, largest_magnitude(projections.dtype, 2), out=out)
+            np.multiply(out, out, out=out)
+
+    def feature_names(self, projection_names: Sequence[str]) -> list[str]:
+        return [name if self.name == "identity" else f"{name}_{self.name}" for name in projection_names]
+
+
+@dataclass(frozen=True, eq=False)
+class SplineMap(FeatureMap):
+    """A B-spline basis on each projection, with knots at quantiles of the training projections.
+
+    ``n_knots + degree - 1`` functions that sum to one; beyond the outer knots the value at the knot holds.
+
+    Parameters
+    ----------
+    n_knots : int
+        Knots a projection, the outer two included.
+    degree : int
+        Degree of the polynomial pieces.
+    knots : (n_projections, n_knots + 2 degree) array, optional
+        What ``fit`` learns: the knot vectors, the outer knots repeated as far as the degree asks.
+    """
+
+    n_knots: int = 5
+    degree: int = 3
+    knots: np.ndarray | None = None
+    name: str = "spline"
+
+    def n_columns(self, n_projections: int) -> int:
+        return (self.n_knots + self.degree - 1) * n_projections
+
+    def fit(self, projections: np.ndarray) -> SplineMap:
+        inner = np.quantile(projections, np.linspace(0, 1, self.n_knots), axis=0).T
+        knots = np.pad(inner, ((0, 0), (self.degree, self.degree)), mode="edge")
+        return replace(self, knots=np.ascontiguousarray(knots.astype(projections.dtype)))
+
+    def write(self, projections: np.ndarray, out: np.ndarray) -> None:
+        if self.knots is None:
+            raise ValueError("The spline map has no knots yet: call fit with training projections first.")
+        _write_splines(projections, self.knots, self.degree, out)
+
+    def feature_names(self, projection_names: Sequence[str]) -> list[str]:
+        n_functions = self.n_columns(1)
+        return [f"{name}_spline{b}" for b in range(n_functions) for name in projection_names]
+
+
+@njit(cache=True, nogil=True)
+def _write_splines(projections, knots, degree, out):  # pragma: no cover - compiled
+    n, m = projections.shape
+    last = knots.shape[1] - degree - 2  # the last interval that is not all repeated knots
+    basis = np.empty(degree + 1, out.dtype)
+    out[:] = 0
+    for i in range(n):
+        for j in range(m):
+            t = knots[j]
+            x = min(max(projections[i, j], t[0]), t[-1])
+            k = degree
+            while k < last and x >= t[k + 1]:
+                k += 1
+            # Cox-de Boor: the degree + 1 functions that are not zero on [t_k, t_k+1).
+            basis[0] = 1
+            for r in range(1, degree + 1):
+                carried = out.dtype.type(0)
+                for s in range(r):
+                    width = t[k + s + 1] - t[k + s + 1 - r]
+                    share = basis[s] / width if width > 0 else out.dtype.type(0)
+                    basis[s] = carried + (t[k + s + 1] - x) * share
+                    carried = (x - t[k + s + 1 - r]) * share
+                basis[r] = carried
+            if t[-1] <= t[0]:  # a constant projection: nothing to tell apart, one function holds it
+                basis[:] = 0
+                basis[0] = 1
+            for s in range(degree + 1):
+                out[i, (k - degree + s) * m + j] = basis[s]
+
+
+@dataclass(frozen=True)
+class ProductMap(FeatureMap):
+    """Another map's columns, then products of pairs of projections.
+
+    Parameters
+    ----------
+    base : FeatureMap
+        What each projection gives on its own.
+    pairs : tuple of (int, int), optional
+        Which products; all pairs of different projections when not given.
+    """
+
+    base: FeatureMap
+    pairs: tuple[tuple[int, int], ...] | None = None
+    name: str = "products"
+
+    def n_columns(self, n_projections: int) -> int:
+        return self.base.n_columns(n_projections) + len(self._pairs(n_projections))
+
+    def fit(self, projections: np.ndarray) -> ProductMap:
+        return replace(self, base=self.base.fit(projections))
+
+    def write(self, projections: np.ndarray, out: np.ndarray) -> None:
+        edge = self.base.n_columns(projections.shape[1])
+        self.base.write(projections, out[:, :edge])
+        first, second = self._pairs(projections.shape[1]).T
+        limit = largest_magnitude(projections.dtype, 2)
+        clipped = np.clip(projections, -limit, limit)
+        np.multiply(clipped[:, first], clipped[:, second], out=out[:, edge:])
+
+    def feature_names(self, projection_names: Sequence[str]) -> list[str]:
+        products = [
+            f"{projection_names[i]}_x_{projection_names[j]}" for i, j in self._pairs(len(projection_names))
+        ]
+        return self.base.feature_names(projection_names) + products
+
+    def _pairs(self, n_projections: int) -> np.ndarray:
+        pairs = combinations(range(n_projections), 2) if self.pairs is None else self.pairs
+        return np.array(list(pairs), dtype=np.intp).reshape(-1, 2)
+
+
+@dataclass(frozen=True, eq=False)
+class CallableMap(FeatureMap):
+    """A user's function of the (n, m) projections; it must treat every row alike.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(projections) -> (n, c) array``.
+    width : int, optional
+        c, which ``fit`` finds by calling the function on two rows.
+    """
+
+    function: Callable[[np.ndarray], np.ndarray]
+    width: int | None = None
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return getattr(self.function, "__name__", type(self.function).__name__)
+
+    def n_columns(self, n_projections: int) -> int:
+        if self.width is None:
+            return self.fit(np.zeros((2, n_projections))).n_columns(n_projections)
+        return self.width
+
+    def fit(self, projections: np.ndarray) -> CallableMap:
+        result = np.asarray(self.function(projections[:2]))
+        if result.ndim != 2 or len(result) != len(projections[:2]):
+            raise ValueError(
+                f"The feature map {self.name!r} turned projections of shape {projections[:2].shape} into "
+                f"shape {result.shape}; it must return an array of as many rows with a column a feature."
+            )
+        return replace(self, width=result.shape[1])
+
+    def write(self, projections: np.ndarray, out: np.ndarray) -> None:
+        out[...] = self.function(projections)
+
+    def feature_names(self, projection_names: Sequence[str]) -> list[str]:
+        return [f"{self.name}{c}" for c in range(self.n_columns(len(projection_names)))]
+
+
+FEATURE_MAPS: dict[str, FeatureMap] = {
+    "cubic": PowerMap((1, 2, 3), name="cubic"),
+    "soft-cubic": PowerMap((1, 2, 3), soft=True, name="soft-cubic"),
+    "rectified": PowerMap((2,), name="rectified"),
+    "sqrt": PowerMap((1,), name="sqrt"),
+    "square": PlainMap("square"),
+    "absolute": PlainMap("absolute"),
+    "spline": SplineMap(),
+    "identity": PlainMap("identity"),
+}
+
+
+def as_feature_map(chosen: str | FeatureMap | Callable[[np.ndarray], np.ndarray]) -> FeatureMap:
+    """The map a user means by a name, a map or a function of the projections.
+
+    Examples
+    --------
+    >>> as_feature_map("rectified")
+    PowerMap(powers=(2,), soft=False, name='rectified')
+    """
+    if isinstance(chosen, FeatureMap):
+        return chosen
+    if isinstance(chosen, str) and chosen in FEATURE_MAPS:
+        return FEATURE_MAPS[chosen]
+    if callable(chosen):
+        return CallableMap(chosen)
+    raise ValueError(
+        f"feature_map={chosen!r} is not known. Give one of {', '.join(map(repr, FEATURE_MAPS))}, a "
+        "FeatureMap such as PowerMap(powers=(1, 2), soft=True), or a function of the (n, m) projections."
+    )

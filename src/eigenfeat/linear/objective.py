@@ -1,0 +1,175 @@
+"""The multinomial logit objective over the rows of a source: value, gradient and curvature.
+
+``F(C) = Σᵢ wᵢ [log Σ_c exp(sᵢc) - sᵢyᵢ] / Σᵢ wᵢ + ½ alpha ‖W‖²`` with scores ``s = Φ W + b``. Coefficients
+are one array ``C`` of shape (columns + 1, classes) whose last row is the intercept b, which is not penalised;
+without an intercept there is no such row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numba import njit
+
+from eigenfeat.linear.passes import Passes
+
+
+@dataclass(frozen=True, eq=False)
+class LogitPoint:
+    """The objective at one point.
+
+    Attributes
+    ----------
+    coefficients, gradient : (columns [+ 1], classes) arrays, float64
+    value : float
+    scores, probabilities : (n, classes) arrays
+        At every row, in the order of the source.
+    """
+
+    coefficients: np.ndarray
+    value: float
+    gradient: np.ndarray
+    scores: np.ndarray
+    probabilities: np.ndarray
+
+    @property
+    def gradient_norm(self) -> float:
+        return float(np.max(np.abs(self.gradient)))
+
+    @property
+    def row_curvature(self) -> np.ndarray:
+        """``1 - Σ_c p_c²``, the trace of ``diag(p) - ppᵀ``: what a row adds to the Hessian."""
+        return 1.0 - np.einsum("ic,ic->i", self.probabilities, self.probabilities, dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class LogitObjective:
+    """F, for rows with labels 0..k-1 and weights that sum to one."""
+
+    passes: Passes
+    labels: np.ndarray
+    weights: np.ndarray
+    n_classes: int
+    alpha: float
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return (self.passes.n_columns, self.n_classes)
+
+    def with_alpha(self, alpha: float) -> LogitObjective:
+        return replace(self, alpha=alpha)
+
+    def penalised(self, C: np.ndarray) -> np.ndarray:
+        """C with the row of the intercept set to zero."""
+        if not self.passes.constant:
+            return C
+        W = C.copy()
+        W[-1] = 0
+        return W
+
+    def at(self, C: np.ndarray) -> LogitPoint:
+        """One pass over the rows."""
+        passes = self.passes
+        scores = np.empty((passes.n_rows, self.n_classes), passes.dtype)
+        probabilities = np.empty_like(scores)
+        losses = np.empty(passes.n_rows)
+
+        def residual(rows: slice, values: np.ndarray) -> None:
+            scores[rows] = values
+            _softmax(values, probabilities[rows])
+            _loss(values, self.labels[rows], losses[rows])
+            _residual(probabilities[rows], self.labels[rows], self.weights[rows], values)
+
+        W = self.penalised(C)
+        gradient = passes.there_and_back(C, residual) + self.alpha * W
+        value = float(self.weights @ losses) + 0.5 * self.alpha * float(np.vdot(W, W))
+        return LogitPoint(C, value, gradient, scores, probabilities)
+
+    def value_along(self, start: LogitPoint, end: LogitPoint, step: float) -> float:
+        """F at ``start + step (end - start)``: scores are linear in C, so no row is looked at again."""
+        scores = start.scores + start.scores.dtype.type(step) * (end.scores - start.scores)
+        losses = np.empty(len(scores))
+        _loss(scores, self.labels, losses)
+        W = self.penalised(start.coefficients + step * (end.coefficients - start.coefficients))
+        return float(self.weights @ losses) + 0.5 * self.alpha * float(np.vdot(W, W))
+
+    def curvature(self, point: LogitPoint, share: float = 1e-4) -> Curvature:
+        """The Hessian at a point, from the rows that matter: the others hold ``share`` of its trace."""
+        weight = self.weights * point.row_curvature
+        order = np.argsort(weight)
+        n_light = int(np.searchsorted(np.cumsum(weight[order]), share * weight.sum()))
+        if n_light < 0.2 * len(weight):
+            return Curvature(self, self.passes, self.weights, point.probabilities)
+        heavy = np.sort(order[n_light:])
+        return Curvature(self, self.passes.of_rows(heavy), self.weights[heavy], point.probabilities[heavy])
+
+
+@dataclass(frozen=True, eq=False)
+class Curvature:
+    """The Hessian of F at one point as an operator: ``V -> Φᵀ [w (diag(p) - ppᵀ) (Φ V)] + alpha V``."""
+
+    objective: LogitObjective
+    passes: Passes
+    weights: np.ndarray
+    probabilities: np.ndarray
+
+    def __matmul__(self, V: np.ndarray) -> np.ndarray:
+        def middle(rows: slice, values: np.ndarray) -> None:
+            _curve(self.probabilities[rows], self.weights[rows], values)
+
+        return self.passes.there_and_back(V, middle) + self.objective.alpha * self.objective.penalised(V)
+
+
+@njit(cache=True, nogil=True)
+def _softmax(scores, probabilities):  # pragma: no cover - compiled
+    for i in range(scores.shape[0]):
+        top = scores[i, 0]
+        for c in range(1, scores.shape[1]):
+            top = max(top, scores[i, c])
+        total = 0.0
+        for c in range(scores.shape[1]):
+            e = np.exp(scores[i, c] - top)
+            probabilities[i, c] = e
+            total += e
+        scale = probabilities.dtype.type(1.0 / total)
+        for c in range(scores.shape[1]):
+            probabilities[i, c] *= scale
+
+
+@njit(cache=True, nogil=True)
+def _loss(scores, labels, losses):  # pragma: no cover - compiled
+    # log(1 + Σ exp(s_c - s_y)): small losses keep their digits, which log Σ exp(s) - s_y would cancel.
+    for i in range(scores.shape[0]):
+        y = labels[i]
+        own = np.float64(scores[i, y])
+        top = 0.0
+        for c in range(scores.shape[1]):
+            top = max(top, scores[i, c] - own)
+        total = 0.0
+        for c in range(scores.shape[1]):
+            if c != y:
+                total += np.exp(scores[i, c] - own - top)
+        losses[i] = np.log1p(total) if top == 0.0 else top + np.log(np.exp(-top) + total)
+
+
+@njit(cache=True, nogil=True)
+def _residual(probabilities, labels, weights, residual):  # pragma: no cover - compiled
+    for i in range(probabilities.shape[0]):
+        y = labels[i]
+        others = 0.0
+        for c in range(probabilities.shape[1]):
+            residual[i, c] = weights[i] * probabilities[i, c]
+            if c != y:
+                others += probabilities[i, c]
+        residual[i, y] = -weights[i] * others  # p_y - 1 without its cancellation
+
+
+@njit(cache=True, nogil=True)
+def _curve(probabilities, weights, values):  # pragma: no cover - compiled
+    for i in range(values.shape[0]):
+        mean = 0.0
+        for c in range(values.shape[1]):
+            mean += probabilities[i, c] * values[i, c]
+        for c in range(values.shape[1]):
+            values[i, c] = weights[i] * probabilities[i, c] * (values[i, c] - mean)

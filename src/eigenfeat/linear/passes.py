@@ -1,0 +1,170 @@
+"""One pass over the rows of a source: products with the rows and with their transpose, block by block.
+
+Everything the convex stage asks of the data is ``Φ C`` or ``Φᵀ f(Φ C)`` with a cheap function f of the
+scores, so every block is made once, used for both products while it is in cache, and dropped. Blocks are
+summed in parts that do not depend on the number of threads, so neither do the results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy import sparse
+from threadpoolctl import ThreadpoolController
+
+from eigenfeat.features.expansion import ArrayRows, Block, RowSource, row_blocks
+
+# Parts of a pass that are summed on their own: enough to occupy the threads of a desktop machine.
+N_PARTS = 8
+
+Between = Callable[[slice, np.ndarray], None]
+"""Turns the scores of the given rows, in place, into what the transposed product is taken with."""
+
+
+@lru_cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+@dataclass(frozen=True, eq=False)
+class Passes:
+    """Products with the rows of a source, some or all of them, and a constant column.
+
+    Parameters
+    ----------
+    source : RowSource
+        Φ without its constant column.
+    constant : bool
+        Whether a column of ones is appended: the intercept.
+    index : array of int, optional
+        The rows that take part; all when not given. Positions in arrays that go with the rows (labels,
+        scores) count in this order.
+    batch_size : int, optional
+        Rows a block; by default as many as stay in cache.
+    n_jobs : int, optional
+        Threads; by default as many as linear algebra may use.
+    """
+
+    source: RowSource
+    constant: bool = True
+    index: np.ndarray | None = None
+    batch_size: int | None = None
+    n_jobs: int | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return self.source.n_rows if self.index is None else len(self.index)
+
+    @property
+    def n_columns(self) -> int:
+        return self.source.n_columns + self.constant
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.source.dtype
+
+    def of_rows(self, index: np.ndarray) -> Passes:
+        """The same passes over chosen rows of these."""
+        chosen = index if self.index is None else self.index[index]
+        return Passes(self.source, self.constant, chosen, self.batch_size, self.n_jobs)
+
+    def block(self, positions: slice) -> Block:
+        """The rows at these positions, without the constant."""
+        return self.source.rows(positions if self.index is None else self.index[positions])
+
+    def scores(self, coefficients: np.ndarray) -> np.ndarray:
+        """``Φ C``."""
+        C = np.ascontiguousarray(coefficients, dtype=self.dtype)
+        scores = np.empty((self.n_rows, C.shape[1]), self.dtype)
+
+        def run(part: list[slice]) -> None:
+            for positions in part:
+                scores[positions] = self._forward(self.block(positions), C)
+
+        self._over_parts(run)
+        return scores
+
+    def there_and_back(self, coefficients: np.ndarray, between: Between) -> np.ndarray:
+        """``Φᵀ f(Φ C)`` in float64, with f given as the in-place function ``between``."""
+        C = np.ascontiguousarray(coefficients, dtype=self.dtype)
+
+        def run(part: list[slice]) -> np.ndarray:
+            total = np.zeros(C.shape)
+            for positions in part:
+                block = self.block(positions)
+                values = self._forward(block, C)
+                between(positions, values)
+                total[: self.source.n_columns] += block.T @ values
+                if self.constant:
+                    total[-1] += values.sum(axis=0, dtype=np.float64)
+            return total
+
+        return sum(self._over_parts(run), start=np.zeros(C.shape))
+
+    def gram(self, weights: np.ndarray) -> np.ndarray:
+        """``Φᵀ diag(weights) Φ``, constant column included, in the type of the source."""
+        d = self.source.n_columns
+        gram = np.zeros((self.n_columns, self.n_columns), self.dtype)
+        # Products of few rows are bound by the d² sums they are added to: blocks here are tall.
+        for positions in row_blocks(self.n_rows, self.n_columns, self.dtype.itemsize, 4096):
+            block = self.block(positions)
+            root = np.sqrt(weights[positions]).astype(self.dtype)[:, None]
+            block = block.multiply(root).tocsr() if sparse.issparse(block) else block * root
+            product = block.T @ block
+            gram[:d, :d] += product.toarray() if sparse.issparse(product) else product
+            if self.constant:
+                gram[d, :d] += np.asarray(block.T @ root).ravel()
+                gram[d, d] += np.sum(root * root)
+        gram[:d, d:] = gram[d:, :d].T
+        return gram
+
+    def weighted_squares(self, weights: np.ndarray) -> np.ndarray:
+        """The diagonal of ``gram(weights)``."""
+
+        def run(part: list[slice]) -> np.ndarray:
+            total = np.zeros(self.n_columns)
+            for positions in part:
+                block, w = self.block(positions), weights[positions]
+                squares = block.multiply(block) if sparse.issparse(block) else block * block
+                total[: self.source.n_columns] += squares.T @ w
+                if self.constant:
+                    total[-1] += w.sum()
+            return total
+
+        return sum(self._over_parts(run), start=np.zeros(self.n_columns))
+
+    def _forward(self, block: Block, C: np.ndarray) -> np.ndarray:
+        if self.constant:
+            values = block @ C[:-1]
+            values += C[-1]
+            return values
+        return block @ C
+
+    def _over_parts(self, run: Callable[[list[slice]], object]) -> list:
+        blocks = self._blocks()
+        edges = np.linspace(0, len(blocks), min(N_PARTS, len(blocks)) + 1).astype(int)
+        parts = [blocks[a:b] for a, b in pairwise(edges)]
+        n_threads = min(len(parts), self._n_threads())
+        with _controller().limit(limits=1, user_api="blas"):
+            if n_threads <= 1:
+                return [run(part) for part in parts]
+            with ThreadPoolExecutor(n_threads) as pool:
+                return list(pool.map(run, parts))
+
+    def _n_threads(self) -> int:
+        if self.n_jobs is not None:
+            return effective_n_jobs(self.n_jobs)
+        return max((pool["num_threads"] for pool in _controller().select(user_api="blas").info()), default=1)
+
+    def _blocks(self) -> list[slice]:
+        source = self.source
+        if isinstance(source, ArrayRows) and sparse.issparse(source.array) and self.batch_size is None:
+            # Sparse rows cost what they hold; what costs here is the dense result of every block.
+            return row_blocks(self.n_rows, 1, 1, max(1, -(-self.n_rows // N_PARTS)))
+        return row_blocks(self.n_rows, self.n_columns, self.dtype.itemsize, self.batch_size)

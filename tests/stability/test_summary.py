@@ -1,0 +1,89 @@
+"""Diagnostics of moments and of fitted estimators."""
+
+import numpy as np
+import pytest
+from scipy.linalg import eigh
+
+from eigenfeat import FisherLDA, SlicedInverseRegression
+from eigenfeat.moments import collect_moments
+from eigenfeat.stability import fisher_components, pair_components, pair_perturbation, summarize
+
+
+def classes(rng, n=600, d=5, k=3, shift=0.0):
+    X, y = rng.standard_normal((n, d)), np.arange(n) % k
+    X[y == 0, 0] += shift
+    return X, y
+
+
+@pytest.mark.parametrize("noise", ["within", "total"])
+@pytest.mark.parametrize("k", [3, 8])
+def test_classes_of_equal_mean_are_called_different_at_the_stated_rate(noise, k):
+    rng = np.random.default_rng(0)
+    called = []
+    for _ in range(400):
+        model = FisherLDA(noise=noise).fit(*classes(rng, n=80, d=6, k=k))
+        result = fisher_components(model.moments_, model.eigenvalues_, noise=noise, level=0.1)
+        called.append(result.n_distinguishable > 0)
+    # One-sided at this level where k - 1 < d; the approximation is good to a few per cent for so few classes.
+    assert np.mean(called) == pytest.approx(0.1, abs=0.06)
+
+
+def test_summary_counts_the_direction_that_separates():
+    X, y = classes(np.random.default_rng(1), shift=1.5)
+    summary = summarize(FisherLDA().fit(X, y))
+    assert summary.components[0].n_distinguishable == 1
+    assert "1 of 2 components stand out" in str(summary)
+    assert summary.n_samples == pytest.approx(len(y))
+
+
+def test_ridge_asks_for_rows_and_rows_are_used():
+    X, y = classes(np.random.default_rng(2), n=150, shift=2.0)
+    model = FisherLDA(ridge=0.1).fit(X, y)
+    silent = summarize(model)
+    assert not silent.components
+    assert "pass X and y" in silent.advice
+    told = summarize(model, X, y, n_permutations=19, random_state=0)
+    assert told.components[0].method == "label permutation"
+    assert told.components[0].mask.tolist() == [True, False]
+
+
+def test_other_estimators_are_judged_by_permutation():
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((200, 4))
+    y = X[:, 0] + 0.2 * rng.standard_normal(200)
+    model = SlicedInverseRegression(n_components=2).fit(X, y)
+    assert "label permutation" in summarize(model).advice
+    told = summarize(model, X, y, n_permutations=19, random_state=0)
+    assert told.components[0].mask.tolist() == [True, False]
+
+
+def test_pair_intervals_hold_for_bounded_rows():
+    rng = np.random.default_rng(4)
+    n, d, held = 4000, 3, []
+    truth = {0: np.eye(d) / 3, 1: np.diag([0.9, 0.7, 0.5]) ** 2 / 3}
+    values = eigh(truth[1], truth[0], eigvals_only=True)[::-1]
+    for _ in range(20):
+        Z = rng.standard_normal((2 * n, d))
+        Z /= np.linalg.norm(Z, axis=1, keepdims=True)
+        y = np.repeat([0, 1], n)
+        Z[y == 1] *= [0.9, 0.7, 0.5]
+        bound = pair_perturbation(collect_moments(Z, y), 1, 0, radius=1.0)
+        assert bound.epsilon < bound.crawford  # the bound says something
+        held.append(np.all((bound.lower <= values) & (values <= bound.upper)))
+    assert np.mean(held) >= 0.95
+
+
+def test_a_ridge_raises_the_crawford_number_of_a_pair():
+    X, y = classes(np.random.default_rng(5), n=60, d=8)
+    moments = collect_moments(X, y)
+    bare, ridged = (pair_perturbation(moments, 0, 1, 5.0, ridge=r) for r in (0.0, 0.5))
+    assert ridged.crawford > bare.crawford
+
+
+def test_pair_components_name_the_pair():
+    X, y = classes(np.random.default_rng(6))
+    moments = collect_moments(X, np.array(["a", "b", "c"])[y])
+    S, N = moments.second_moment(0).toarray(), moments.second_moment(2).toarray()
+    result = pair_components(moments, 0, 2, eigh(S, N, eigvals_only=True)[::-1])
+    assert result.n_distinguishable == 0
+    assert str(result).startswith("a vs c: 0 of 5")
