@@ -28,8 +28,9 @@ FLOATS = [np.float64, np.float32]
 class GaussianMixtureScore(DensityMixin, BaseEstimator):
     """Score tensors of a fitted Gaussian or Gaussian mixture, in closed form and of every order.
 
-    ``S_m(x) = (-1)ᵐ ∇ᵐp(x) / p(x)``; for one Gaussian with precision Λ: ``S1 = Λ(x - μ)``, ``S2 = S1 S1ᵀ - Λ``, and so on with
-    Hermite's polynomials. A mixture's tensors are those of its parts, averaged with the responsibilities.
+    ``S_m(x) = (-1)ᵐ ∇ᵐp(x) / p(x)``; for one Gaussian with precision Λ: ``S1 = Λ(x - μ)``, ``S2 = S1 S1ᵀ - Λ``, and
+    so on with Hermite's polynomials. A mixture's tensors are those of its parts, averaged with the
+    responsibilities.
 
     Parameters
     ----------
@@ -206,8 +207,8 @@ class GaussianMixtureScore(DensityMixin, BaseEstimator):
 class DenoisingAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A denoising auto-encoder with one hidden layer and tied weights, as a model of the input's score.
 
-    ``r(x) = g(W sigmoid(κ Wᵀx + b) + c)`` with g the identity or the sigmoid is trained to undo noise; then
-    ``S1(x) = (x - r(x)) / σ²`` is the score of the noisy rows' density, and S2 and S3 follow from the derivatives of r in
+    ``r(x) = g(W sigmoid(κ Wᵀx + b) + c)`` with g the identity or the sigmoid is trained to undo noise; then ``S1(x)
+    = (x - r(x)) / σ²`` is the score of the noisy rows' density, and S2 and S3 follow from the derivatives of r in
     closed form. ``transform`` gives the hidden layer, ``score1`` the score.
 
     Parameters
@@ -384,8 +385,8 @@ class DenoisingAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         X = validate_data(self, X, dtype=np.float32, reset=reset)
         if self.output == "sigmoid" and (X.min() < 0 or X.max() > 1):
             raise ValueError(
-                f"output='sigmoid' reconstructs values in [0, 1], X has values from {X.min():.3g} to {X.max():.3g}: scale "
-                "X to [0, 1] or use output='linear'."
+                f"output='sigmoid' reconstructs values in [0, 1], X has values from {X.min():.3g} to {X.max():.3g}: "
+                "scale X to [0, 1] or use output='linear'."
             )
         return X
 

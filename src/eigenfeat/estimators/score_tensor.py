@@ -36,22 +36,22 @@ from eigenfeat.solvers.noise import factor_noise
 class ScoreTensorFeatures(TransformerMixin, BaseEstimator):
     """Directions along which a label's derivatives are large: FEAST.
 
-    The cross-moment ``T = E[y ⊗ S_m(x)]`` of labels and score tensors, ``S_m = (-1)ᵐ ∇ᵐp / p``, is the expected m-th
-    derivative of the label function, ``E[∇ᵐ E[y|x]]`` (Stein's identity). A label that depends on x through ``w_r·x`` makes
-    ``T = Σ_r u_r ⊗ w_r ⊗ ... ⊗ w_r``; decomposing T gives the ``w_r``, with order 3 more of them than there are columns.
-    The score needs no labels and can be learnt beforehand from as many rows as there are.
+    The cross-moment ``T = E[y ⊗ S_m(x)]`` of labels and score tensors, ``S_m = (-1)ᵐ ∇ᵐp / p``, is the expected
+    m-th derivative of the label function, ``E[∇ᵐ E[y|x]]`` (Stein's identity). A label that depends on x through
+    ``w_r·x`` makes ``T = Σ_r u_r ⊗ w_r ⊗ ... ⊗ w_r``; decomposing T gives the ``w_r``, with order 3 more of them
+    than there are columns. The score needs no labels and can be learnt beforehand from as many rows as there are.
 
     Parameters
     ----------
     score_model : score model or None, default=None
         A :class:`GaussianMixtureScore`, a :class:`DenoisingAutoencoder`, any estimator with a fitted
-        ``score_function_``, or a ``ScoreFunction`` of your own. None is one Gaussian. An estimator is cloned and fitted on
-        the X of ``fit``, unless ``prefit``.
+        ``score_function_``, or a ``ScoreFunction`` of your own. None is one Gaussian. An estimator is cloned and
+        fitted on the X of ``fit``, unless ``prefit``.
     prefit : bool, default=False
         Whether ``score_model`` is already fitted, on unlabelled rows say, and to be used as it is.
     order : int, default=3
-        m. First order gives at most as many components as there are labels, second order at most as many a label as there
-        are columns; an auto-encoder has scores up to the third order, a mixture of every order.
+        m. First order gives at most as many components as there are labels, second order at most as many a label as
+        there are columns; an auto-encoder has scores up to the third order, a mixture of every order.
     n_components : int or None, default=None
         Components in all. None: as many as columns (first order: as many as there are).
     noise : {"score", "identity"}, default="score"
@@ -60,8 +60,8 @@ class ScoreTensorFeatures(TransformerMixin, BaseEstimator):
     ridge : float, default=1e-3
         Added to N, relative to its mean diagonal.
     feature_map : str, FeatureMap or callable, default="rectified"
-        What is made of the projections ``w_r·x``, as in :class:`GEMFeatures`: "rectified" is both sides of each, "identity"
-        the projections themselves.
+        What is made of the projections ``w_r·x``, as in :class:`GEMFeatures`: "rectified" is both sides of each,
+        "identity" the projections themselves.
     solver : {"auto", "power", "als"}, default="auto"
         For order 3 and above: a power method with many starts at once on all rows ("power", which "auto" takes), or
         alternating least squares on mini-batches ("als"). Both deflate implicitly and end with a joint fit.
@@ -200,6 +200,10 @@ class ScoreTensorFeatures(TransformerMixin, BaseEstimator):
         weight = check_weights(sample_weight, X)
         rows, Y, share = merged_rows(X, self._label_matrix(y, weight), weight)
         if self.score_model is None:
+            if self.prefit:
+                raise ValueError(
+                    "prefit=True needs a fitted score model: pass one as score_model, or set prefit=False."
+                )
             self.score_function_ = GaussianMixtureScore().fit(rows, sample_weight=share).score_function_
         else:
             self.score_function_ = self._given_score(X, weight)
@@ -235,8 +239,9 @@ class ScoreTensorFeatures(TransformerMixin, BaseEstimator):
     def _label_matrix(self, y, weight: np.ndarray | None) -> np.ndarray:
         y = y.toarray() if sparse.issparse(y) else np.asarray(y)
         if y.ndim == 1 and y.dtype.kind != "f":
-            self.classes_, codes = check_class_labels(y, weight, estimator=type(self).__name__)
-            return np.eye(len(self.classes_))[codes]
+            classes, codes = check_class_labels(y, weight, estimator=type(self).__name__)
+            self.classes_: np.ndarray | None = classes
+            return np.eye(len(classes))[codes]
         self.classes_ = None
         Y = y.reshape(len(y), -1).astype(np.float64)
         if not np.ptp(Y, axis=0).any():
@@ -276,7 +281,8 @@ class ScoreTensorFeatures(TransformerMixin, BaseEstimator):
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         factor = factor_noise(self.noise_, np.dtype(np.float64), "the score")
         basis = factor.unwhiten(np.eye(factor.rank))  # KᵀNK = I
-        whitened: Moment = moment.in_basis(basis)
+        whitened = moment.in_basis(basis)
+        decomposed: Moment = whitened
         if m == 1:
             self.solver_, fit = "svd", Fit(singular_components(whitened, wanted))
         elif m == 2:
@@ -285,16 +291,16 @@ class ScoreTensorFeatures(TransformerMixin, BaseEstimator):
             self.solver_ = "als"
             fit = decompose_stochastically(whitened, wanted, rng, Batches(self.batch_size), self._search(1))
         else:
-            self.solver_, whitened = "power", whitened.condensed()
-            fit = decompose(whitened, wanted, rng, self._search(8 if isinstance(whitened, DenseMoment) else 1))
+            self.solver_, decomposed = "power", whitened.condensed()
+            fit = decompose(decomposed, wanted, rng, self._search(8 if isinstance(decomposed, DenseMoment) else 1))
         found, self.n_iter_ = fit.components, max(1, fit.n_iter)
         if found.count < wanted:
             warnings.warn(
-                f"{found.count} distinct components instead of the {wanted} asked for: the cross-moment of order {m} with "
-                f"{moment.n_labels} label columns and {d} features has no more.",
+                f"{found.count} distinct components instead of the {wanted} asked for: the cross-moment of order {m} "
+                f"with {moment.n_labels} label columns and {d} features has no more.",
                 stacklevel=3,
             )
-        return found, unit_columns(self.noise_ @ (basis @ found.vectors)), fit_quality(whitened, found, rng)
+        return found, unit_columns(self.noise_ @ (basis @ found.vectors)), fit_quality(decomposed, found, rng)
 
     def _search(self, n_init: int) -> Search:
         return Search(self.n_restarts, self.n_init or n_init, self.max_iter, self.tol)

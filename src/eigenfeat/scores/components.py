@@ -17,7 +17,7 @@ HISTORY = 20
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """``T̂ = Σ_r u_r ⊗ w_r^{⊗m}``: unit ``w_r`` in the columns of ``vectors``, weighted ``u_r`` in those of ``labels``."""
+    """``T̂ = Σ_r u_r ⊗ w_r^{⊗m}``: unit columns ``w_r`` in ``vectors``, weighted columns ``u_r`` in ``labels``."""
 
     vectors: np.ndarray
     labels: np.ndarray
@@ -67,7 +67,7 @@ def unit_columns(V: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Components with their penalised squared error, ``‖T - T̂‖² + LABEL_RIDGE · Σ‖u_r‖²`` less the constant ``‖T‖²``."""
+    """Components and their error, ``‖T - T̂‖² + LABEL_RIDGE · Σ‖u_r‖²`` less the constant ``‖T‖²``."""
 
     components: Components
     error: float = 0.0

@@ -29,8 +29,8 @@ def label_quotients(moment: CrossMoment, noise: SymmetricForm) -> list[Quotient]
 def extreme_components(moment: CrossMoment, noise: SymmetricForm, basis: np.ndarray, n_components: int) -> Components:
     """The distinct eigenvectors of all label quotients with the largest ``|λ|``, in a basis K with ``KᵀNK = I``.
 
-    With ``M v = λ N v`` and ``vᵀNv = 1`` the moment of a label is ``M = Σ λ (Nv)(Nv)ᵀ``: its components are the ``w = Nv``,
-    unit vectors ``Kᵀw`` in the basis.
+    With ``M v = λ N v`` and ``vᵀNv = 1`` the moment of a label is ``M = Σ λ (Nv)(Nv)ᵀ``: its components are the ``w
+    = Nv``, unit vectors ``Kᵀw`` in the basis.
     """
     quotients = label_quotients(moment, noise)
     count = min(n_components, basis.shape[1])
