@@ -68,7 +68,7 @@ class GaussianMixtureScore(DensityMixin, BaseEstimator):
     --------
     >>> import numpy as np
     >>> from eigenfeat import GaussianMixtureScore
-    >>> X = np.random.default_rng(0).normal(size=(500, 2)) * [1.0, 2.0]
+    >>> X = np.random.default_rng(0).normal(size=(10_000, 2)) * [1.0, 2.0]
     >>> model = GaussianMixtureScore().fit(X)
     >>> model.score1([[1.0, 4.0]]).round(1)
     array([[1., 1.]])
@@ -229,7 +229,7 @@ class DenoisingAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         κ. None learns it, which makes the model indifferent to the unit of the data; 1 is the paper's model.
     solver : {"adam", "sgd"}, default="adam"
     learning_rate : float or None, default=None
-        None is 0.002 for "adam" and 0.1 for "sgd".
+        None is 0.005 for "adam" and 0.1 for "sgd". With early stopping it is divided by five, twice, before stopping.
     batch_size : int, default=128
     max_iter : int, default=100
         Epochs.
@@ -238,7 +238,7 @@ class DenoisingAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     validation_fraction : float, default=0.1
         Share of the rows held out; data of fewer than 20 rows are not split.
     n_iter_no_change : int, default=5
-        Epochs without progress before stopping.
+        Epochs without progress before the learning rate is reduced, and in the end before stopping.
     tol : float, default=1e-4
         Relative gain that counts as progress.
     verbose : bool, default=False
@@ -398,7 +398,7 @@ class DenoisingAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         level = self.noise_level
         if self.noise == "gaussian":
             level *= float(np.sqrt(X.var(axis=0, dtype=np.float64).mean())) or 1.0
-        rate = self.learning_rate or {"adam": 0.002, "sgd": 0.1}[self.solver]
+        rate = self.learning_rate or {"adam": 0.005, "sgd": 0.1}[self.solver]
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         return AutoencoderTrainer(
             X,

@@ -10,18 +10,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigenfeat.scores.components import Components, Fit, unit_columns
+from eigenfeat.scores.components import Components, Fit
 from eigenfeat.scores.cross_moment import CrossMoment
-from eigenfeat.scores.decomposition import Deflated, Search, complete
+from eigenfeat.scores.decomposition import Deflated, Search, complete, power_method
 
 
 @dataclass(frozen=True)
 class Batches:
-    """Rows a mini-batch, mini-batches a component, updates a mini-batch (the paper: 1, 20 and 4)."""
+    """Rows a mini-batch, mini-batches a component, updates a mini-batch (the paper: 1, 20, 4); starts on the first."""
 
     size: int = 64
     n_batches: int = 20
     n_updates: int = 4
+    n_starts: int = 8
 
 
 def decompose_stochastically(
@@ -40,14 +41,12 @@ def _next_component(
     moment: CrossMoment, found: Components, rng: np.random.Generator, batches: Batches
 ) -> tuple[np.ndarray, np.ndarray]:
     """One more unit vector, and its labels averaged over the mini-batches that it was found on."""
-    v = unit_columns(rng.standard_normal((moment.n_features, 1)).astype(moment.dtype))
-    mean = np.zeros((moment.n_labels, 1), dtype=moment.dtype)
+    V = rng.standard_normal((moment.n_features, batches.n_starts)).astype(moment.dtype)
+    labels = np.zeros((moment.n_labels, 1), dtype=moment.dtype)
     size = min(batches.size, len(moment.X))
-    for t in range(1, batches.n_batches + 1):
+    for _ in range(batches.n_batches):
         batch = Deflated(moment.batch(rng.choice(len(moment.X), size, replace=False)), found)
-        for _ in range(batches.n_updates):
-            u = batch.label_products(v)
-            # The batch proposes, the running mean of the labels keeps its sign and class steady.
-            v = unit_columns(batch.vector_products(unit_columns(mean + (u - mean) / moment.dtype.type(t)), v))
-        mean += (batch.label_products(v) - mean) / moment.dtype.type(t)
-    return v[:, 0], mean[:, 0]
+        V, values = power_method(batch, V, batches.n_updates, tol=0.0)
+        V = V[:, [np.argmax(values)]]
+        labels += batch.label_products(V) / moment.dtype.type(batches.n_batches)
+    return V[:, 0], labels[:, 0]

@@ -10,6 +10,7 @@ from scipy.special import expit, logit
 
 from eigenfeat.scores.autoencoder import TiedAutoencoder
 
+RATE_REDUCTIONS, RATE_DIVISOR = 2, 5.0
 PARAMETERS = ("weights", "hidden_bias", "visible_bias", "log_gain")
 
 
@@ -67,7 +68,8 @@ class AutoencoderTrainer:
     """Parameters of a tied auto-encoder and the steps that improve them.
 
     The loss is the squared error for a linear output and the cross-entropy for a sigmoid one; the conditional
-    mean E[x | corrupted x], which the score needs, minimises both, and both have the output gradient r - x.
+    mean E[x | corrupted x], which the score needs, minimises both, and both have the output gradient r - x. A linear
+    output is trained on rows in units of their spread, so that one learning rate suits all data.
     """
 
     def __init__(
@@ -82,9 +84,10 @@ class AutoencoderTrainer:
     ) -> None:
         """Start from rows X, of which only means and variances are used; ``gain=None`` is learned."""
         n_features = X.shape[1]
-        mean = X.mean(axis=0, dtype=np.float64)
         variance = float(X.var(axis=0, dtype=np.float64).mean()) or 1.0
-        kappa = 1.0 / variance if gain is None else gain
+        self.unit = np.float32(1.0 if sigmoid_output else np.sqrt(variance))
+        mean = X.mean(axis=0, dtype=np.float64) / self.unit
+        kappa = (1.0 / variance if gain is None else gain) * float(self.unit) ** 2
         # Then κWWᵀ/4, the Jacobian about the mean, starts with eigenvalues near one half.
         W = rng.normal(scale=np.sqrt(2 / (kappa * max(n_features, n_hidden))), size=(n_features, n_hidden))
         target = logit(np.clip(mean, 0.01, 0.99)) if sigmoid_output else mean
@@ -105,14 +108,15 @@ class AutoencoderTrainer:
         order = self.rng.permutation(len(X))
         for start in range(0, len(X), batch_size):
             clean = X[order[start : start + batch_size]]
-            self.optimizer.step(self.parameters, self._gradients(clean, self.corruption(clean, self.rng)))
+            noisy = self.corruption(clean, self.rng)
+            self.optimizer.step(self.parameters, self._gradients(clean / self.unit, noisy / self.unit))
 
     def loss(self, clean: np.ndarray, noisy: np.ndarray) -> float:
-        """Mean loss an entry."""
-        m = self._encode(noisy) @ self.parameters["weights"].T + self.parameters["visible_bias"]
+        """Mean loss an entry, in units of the data's variance for a linear output."""
+        m = self._encode(noisy / self.unit) @ self.parameters["weights"].T + self.parameters["visible_bias"]
         if self.sigmoid_output:  # log(1 + eᵐ) - x m
             return float(np.mean(np.logaddexp(0, m) - clean * m, dtype=np.float64))
-        return float(np.mean(np.square(m - clean), dtype=np.float64)) / 2
+        return float(np.mean(np.square(m - clean / self.unit), dtype=np.float64)) / 2
 
     def snapshot(self) -> dict[str, np.ndarray]:
         return {name: value.copy() for name, value in self.parameters.items()}
@@ -120,9 +124,14 @@ class AutoencoderTrainer:
     def model(self) -> TiedAutoencoder:
         """The auto-encoder as it stands."""
         p = self.snapshot()
-        gain, variance = float(np.exp(p["log_gain"])), self.corruption.variance(self.mean_square)
-        biases = p["hidden_bias"], p["visible_bias"]
-        return TiedAutoencoder(p["weights"], *biases, gain, variance, self.sigmoid_output)
+        return TiedAutoencoder(
+            weights=self.unit * p["weights"],
+            hidden_bias=p["hidden_bias"],
+            visible_bias=self.unit * p["visible_bias"],
+            gain=float(np.exp(p["log_gain"])) / float(self.unit) ** 2,
+            noise_variance=self.corruption.variance(self.mean_square),
+            sigmoid_output=self.sigmoid_output,
+        )
 
     def _encode(self, X: np.ndarray) -> np.ndarray:
         p = self.parameters
@@ -157,10 +166,11 @@ def train(
     patience: int,
     verbose: bool = False,
 ) -> list[float]:
-    """Epochs until ``max_iter`` or until ``patience`` of them brought no relative gain of ``tol``.
+    """Epochs until ``max_iter`` or until progress ends; returns the losses on the ``validation`` rows, corrupted once.
 
-    The loss on ``validation`` rows, corrupted once, decides, and the best parameters are kept; without such
-    rows every epoch is run. Returns the validation losses.
+    Whenever ``patience`` epochs brought no relative gain of ``tol``, training goes back to the best parameters; the
+    first times with a smaller learning rate, the last time to stay there. Without validation rows every epoch is
+    run.
     """
     if not len(validation):
         for _ in range(max_iter):
@@ -168,7 +178,7 @@ def train(
         return []
     noisy = trainer.corruption(validation, trainer.rng)
     losses: list[float] = []
-    best, best_loss, waited = trainer.snapshot(), np.inf, 0
+    best, best_loss, waited, reductions = trainer.snapshot(), np.inf, 0, 0
     for epoch in range(max_iter):
         trainer.epoch(X, batch_size)
         losses.append(trainer.loss(validation, noisy))
@@ -178,6 +188,9 @@ def train(
         if losses[-1] < best_loss:
             best, best_loss = trainer.snapshot(), losses[-1]
         if waited >= patience:
-            break
+            if reductions == RATE_REDUCTIONS:
+                break
+            trainer.parameters, waited, reductions = {k: v.copy() for k, v in best.items()}, 0, reductions + 1
+            trainer.optimizer.learning_rate /= RATE_DIVISOR
     trainer.parameters = best
     return losses
