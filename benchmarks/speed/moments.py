@@ -17,7 +17,6 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from datasets import load_covertype, load_mnist
-
 from eigenfeat.moments import DenseMoments
 
 REPEATS = 9
@@ -50,7 +49,9 @@ def main() -> None:
         "MNIST": ((mnist["X_train"] / np.float32(255)).astype(np.float32), mnist["y_train"]),
         "Covertype": (cover["X"].astype(np.float32), cover["y"]),
     }
-    print(f"{'data':<12}{'rows x columns':>18}{'ours s':>10}{'A.T @ A s':>12}{'speed':>8}{'differ':>10}{'extra MB':>10}")
+    print(
+        f"{'data':<12}{'rows x columns':>18}{'ours s':>10}{'A.T @ A s':>12}{'speed':>8}{'differ':>10}{'extra MB':>10}"
+    )
     ratios = []
     for name, (X, y) in sets.items():
         ours, rival, difference, peak = measure(X, y)

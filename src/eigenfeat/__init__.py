@@ -4,6 +4,8 @@ Everything here is one idea: choose symmetric matrices S (signal) and N (noise),
 """
 
 from eigenfeat.estimators.fisher_lda import FisherLDA
+from eigenfeat.estimators.gem_classifier import GEMClassifier
+from eigenfeat.estimators.gem_features import GEMFeatures
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.estimators.principal import OrientedPCA, VanishingComponents
 from eigenfeat.estimators.rayleigh import RayleighFeatures
@@ -16,6 +18,8 @@ __version__ = "0.1.0"
 __all__ = [
     "DenoisingAutoencoder",
     "FisherLDA",
+    "GEMClassifier",
+    "GEMFeatures",
     "GaussianMixtureScore",
     "MultinomialLogit",
     "OrientedPCA",

@@ -42,9 +42,7 @@ def test_gradient_and_curvature_are_derivatives(constant):
     C, V, h = a_point(objective), a_point(objective, 2), 1e-5
     ahead, behind, here = objective.at(C + h * V), objective.at(C - h * V), objective.at(C)
     assert np.vdot(here.gradient, V) == pytest.approx((ahead.value - behind.value) / (2 * h), rel=1e-7)
-    np.testing.assert_allclose(
-        objective.curvature(here) @ V, (ahead.gradient - behind.gradient) / (2 * h), atol=1e-8
-    )
+    np.testing.assert_allclose(objective.curvature(here) @ V, (ahead.gradient - behind.gradient) / (2 * h), atol=1e-8)
 
 
 def test_value_along_needs_no_pass():
@@ -54,9 +52,7 @@ def test_value_along_needs_no_pass():
     assert objective.value_along(start, end, 0.25) == pytest.approx(middle.value, rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    "how", [{"batch_size": 7}, {"batch_size": 7, "n_jobs": 3}, {"storage": sparse.csr_array}]
-)
+@pytest.mark.parametrize("how", [{"batch_size": 7}, {"batch_size": 7, "n_jobs": 3}, {"storage": sparse.csr_array}])
 def test_blocks_threads_and_storage_do_not_matter(how):
     objective, X = make_objective(n_jobs=1)
     other, _ = make_objective(**how)
@@ -72,8 +68,7 @@ def test_blocks_threads_and_storage_do_not_matter(how):
 
 def test_the_number_of_threads_changes_no_bit():
     gradients = [
-        (objective := make_objective(batch_size=5, n_jobs=n)[0]).at(a_point(objective)).gradient
-        for n in (1, 2, 4)
+        (objective := make_objective(batch_size=5, n_jobs=n)[0]).at(a_point(objective)).gradient for n in (1, 2, 4)
     ]
     np.testing.assert_array_equal(gradients[0], gradients[1])
     np.testing.assert_array_equal(gradients[0], gradients[2])

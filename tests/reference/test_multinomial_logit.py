@@ -76,9 +76,7 @@ def test_no_intercept():
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_weights_are_repeated_rows(n_classes):
-    X, y = make_classification(
-        n_samples=80, n_features=6, n_informative=4, n_classes=n_classes, random_state=1
-    )
+    X, y = make_classification(n_samples=80, n_features=6, n_informative=4, n_classes=n_classes, random_state=1)
     repeats = np.random.default_rng(0).integers(0, 4, len(y))
     weighted = MultinomialLogit(1e-2, tol=1e-10).fit(X, y, sample_weight=repeats)
     repeated = MultinomialLogit(1e-2, tol=1e-10).fit(np.repeat(X, repeats, axis=0), np.repeat(y, repeats))
@@ -157,9 +155,7 @@ def test_separable_classes_with_a_tiny_penalty():
 
 def test_columns_of_any_units_and_ranks():
     X, y = SETS["wine"]()
-    awkward = np.column_stack(
-        [X * np.logspace(-4, 4, X.shape[1]), X[:, 0], np.zeros(len(y)), np.ones(len(y))]
-    )
+    awkward = np.column_stack([X * np.logspace(-4, 4, X.shape[1]), X[:, 0], np.zeros(len(y)), np.ones(len(y))])
     ours = MultinomialLogit(1e-8, tol=1e-8).fit(awkward, y)
     assert np.isfinite(ours.coef_).all()
     assert ours.gap_ <= 1e-8 * ours.objective_

@@ -100,7 +100,7 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
     True
     """
 
-    _parameter_constraints: dict = {  # noqa: RUF012
+    _parameter_constraints: dict = {
         "alpha": [Interval(Real, 0, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -237,9 +237,7 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
             return as_row_source(validate_data(self, X, **checks))
         if X.n_columns != self.n_features_in_:
             name = type(self).__name__
-            raise ValueError(
-                f"X has {X.n_columns} columns, but {name} was fitted with {self.n_features_in_}."
-            )
+            raise ValueError(f"X has {X.n_columns} columns, but {name} was fitted with {self.n_features_in_}.")
         return X
 
     def _solver(self, X, y, sample_weight) -> LogitSolver:

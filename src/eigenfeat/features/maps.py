@@ -265,9 +265,7 @@ class ProductMap(FeatureMap):
         np.multiply(clipped[:, first], clipped[:, second], out=out[:, edge:])
 
     def feature_names(self, projection_names: Sequence[str]) -> list[str]:
-        products = [
-            f"{projection_names[i]}_x_{projection_names[j]}" for i, j in self._pairs(len(projection_names))
-        ]
+        products = [f"{projection_names[i]}_x_{projection_names[j]}" for i, j in self._pairs(len(projection_names))]
         return self.base.feature_names(projection_names) + products
 
     def _pairs(self, n_projections: int) -> np.ndarray:

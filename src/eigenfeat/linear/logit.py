@@ -176,9 +176,7 @@ class LogitSolver:
             if callback is not None:
                 callback(n_iter, step)
             # Below the rounding of the rows' type no step improves: that is as good as it gets.
-            converged = (
-                gap <= max(tol, 10 * np.finfo(objective.passes.dtype).eps * (step.step == 0)) * point.value
-            )
+            converged = gap <= max(tol, 10 * np.finfo(objective.passes.dtype).eps * (step.step == 0)) * point.value
             if converged or step.step == 0 or n_iter >= max_iter:
                 break
         return self._result(point, gap, n_iter, n_passes, converged)
@@ -192,9 +190,7 @@ class LogitSolver:
                 C[-1] = intercept
         return C
 
-    def _result(
-        self, point: LogitPoint, gap: float, n_iter: int, n_passes: float, converged: bool
-    ) -> LogitFit:
+    def _result(self, point: LogitPoint, gap: float, n_iter: int, n_passes: float, converged: bool) -> LogitFit:
         W, intercept = point.coefficients, np.zeros(self.objective.n_classes)
         if self.objective.passes.constant:
             W, intercept = W[:-1], W[-1] - W[-1].mean()

@@ -57,6 +57,12 @@ class RowMoments(Moments):
         self.weights = np.bincount(codes, weights, minlength=k)
         self.weight_squares = np.bincount(codes, weights**2, minlength=k)
 
+    def rename(self, classes: np.ndarray) -> RowMoments:
+        places = [np.searchsorted(self.classes, labels) for labels in self._labels]
+        self.classes = self._given = np.asarray(classes)
+        self._labels = [self.classes[place] for place in places]
+        return self
+
     @property
     def store(self) -> RowStore:
         """All rows, one above the other."""

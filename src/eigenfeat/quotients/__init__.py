@@ -1,6 +1,7 @@
 """Quotients of a signal matrix over a noise matrix, and the criteria that make them from moments."""
 
 from eigenfeat.quotients.criteria import (
+    NO_REGULARISATION,
     contrast,
     fisher,
     one_vs_all,
@@ -15,6 +16,7 @@ from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.quotients.regularisation import Regularisation
 
 __all__ = [
+    "NO_REGULARISATION",
     "Quotient",
     "Regularisation",
     "contrast",

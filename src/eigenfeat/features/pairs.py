@@ -1,0 +1,170 @@
+"""Which classes to tell apart: from moments to a list of contrasts (u, v), class mixtures over class mixtures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from eigenfeat.moments import Mixture, Moments
+
+ALL_PAIRS_UP_TO = 12
+"""Classes up to which "auto" takes all ordered pairs: 132 problems, quick to solve and few features."""
+
+AUTO_PAIRS_PER_CLASS = 4
+"""Problems a class that "auto" allows itself beyond that."""
+
+STRATEGIES = ("auto", "all", "hypercube", "random", "stratified", "one-vs-rest", "contractions")
+
+
+@dataclass(frozen=True, eq=False)
+class Contrasts:
+    """Numerators and denominators, and what a reader calls them."""
+
+    mixtures: list[tuple[Mixture, Mixture]]
+    names: np.ndarray
+    """(n, 2): the label of numerator and denominator; class labels where both are classes, else text."""
+
+    def __len__(self) -> int:
+        return len(self.mixtures)
+
+
+def choose_contrasts(
+    moments: Moments, strategy: str | Sequence, rng: np.random.RandomState, n_pairs: int | None = None
+) -> Contrasts:
+    """The contrasts a strategy stands for; see `GEMFeatures` for what each means."""
+    k = moments.n_classes
+    if not isinstance(strategy, str):
+        return _of_pairs(moments, _given(strategy, moments))
+    if strategy == "auto":
+        if k <= ALL_PAIRS_UP_TO:
+            return _of_pairs(moments, all_pairs(k))
+        return _of_pairs(moments, hypercube_pairs(k, rng, n_pairs or AUTO_PAIRS_PER_CLASS * k))
+    if strategy == "all":
+        return _of_pairs(moments, all_pairs(k))
+    if strategy == "hypercube":
+        return _of_pairs(moments, hypercube_pairs(k, rng, n_pairs))
+    if strategy == "random":
+        return _of_pairs(moments, random_pairs(k, n_pairs or default_count(k), rng))
+    if strategy == "stratified":
+        return _of_pairs(moments, stratified_pairs(k, n_pairs or default_count(k), rng))
+    if strategy == "one-vs-rest":
+        everyone = np.arange(k)
+        mixtures: list[tuple[Mixture, Mixture]] = [(c, moments.pool(everyone != c)) for c in range(k)]
+        return Contrasts(mixtures, np.array([(str(c), "rest") for c in moments.classes]))
+    if strategy == "contractions":
+        return contractions(moments, rng, n_pairs)
+    raise ValueError(f"class_pairs must be one of {', '.join(STRATEGIES)} or a list of pairs, got {strategy!r}.")
+
+
+def default_count(k: int) -> int:
+    """Ordered pairs of a full hypercube on at least k corners: k log₂ k, but never more than there are."""
+    return min(k * max(1, int(np.ceil(np.log2(k)))), k * (k - 1))
+
+
+def all_pairs(k: int) -> np.ndarray:
+    """Every ordered pair, (k(k - 1), 2)."""
+    i, j = np.nonzero(~np.eye(k, dtype=bool))
+    return np.column_stack([i, j])
+
+
+def hypercube_pairs(k: int, rng: np.random.RandomState, n_pairs: int | None = None) -> np.ndarray:
+    """Labels placed at random on the corners of a hypercube; neighbours along an edge, in both orders.
+
+    With ``n_pairs`` below their number, edges are dropped dimension by dimension, so that every class keeps about
+    equally many.
+    """
+    corners = rng.permutation(k)
+    n_bits = max(1, int(np.ceil(np.log2(k))))
+    edges = [(a, a ^ (1 << bit)) for bit in rng.permutation(n_bits) for a in range(k) if a < a ^ (1 << bit) < k]
+    if n_pairs is not None:
+        edges = edges[: max(1, n_pairs // 2)]
+    neighbours = corners[np.array(edges)]
+    return np.concatenate([neighbours, neighbours[:, ::-1]])
+
+
+def random_pairs(k: int, n_pairs: int, rng: np.random.RandomState) -> np.ndarray:
+    """Ordered pairs drawn uniformly, without repeats."""
+    everything = all_pairs(k)
+    return everything[np.sort(rng.permutation(len(everything))[:n_pairs])]
+
+
+def stratified_pairs(k: int, n_pairs: int, rng: np.random.RandomState) -> np.ndarray:
+    """Random pairs in which every class is numerator and denominator equally often (up to one).
+
+    Each round matches a random cycle through all classes: c over its successor.
+    """
+    chosen: dict[tuple[int, int], None] = {}
+    n_pairs = min(n_pairs, k * (k - 1))
+    for _ in range(20 * (n_pairs // k + 1)):
+        cycle = rng.permutation(k)
+        for pair in zip(cycle.tolist(), np.roll(cycle, -1).tolist()):
+            if len(chosen) < n_pairs:
+                chosen.setdefault(pair)
+    return np.array(list(chosen))
+
+
+def contractions(moments: Moments, rng: np.random.RandomState, n_groups: int | None = None) -> Contrasts:
+    """Second moments contracted with indicator-like vectors u from a clustering of the classes (GEM, section 5).
+
+    Classes are clustered by their whitened second moments; each group of classes is contrasted with every other
+    group, and each class with the rest of its group: confusable classes share a group, so both scales are there.
+    """
+    k = moments.n_classes
+    groups = cluster_classes(moments, n_groups or max(2, int(np.ceil(np.sqrt(k)))), rng)
+    pooled = [moments.pool(group) for group in groups]
+    mixtures: list[tuple[Mixture, Mixture]] = []
+    names = []
+    for a in range(len(groups)):
+        for b in range(len(groups)):
+            if a != b:
+                mixtures.append((pooled[a], pooled[b]))
+                names.append((f"group {a}", f"group {b}"))
+    for a, group in enumerate(groups):
+        for c in group.tolist():
+            others = group[group != c]
+            if len(others):
+                rest = moments.pool(others)
+                mixtures += [(c, rest), (rest, c)]
+                one, rest_of = str(moments.classes[c]), f"rest of group {a}"
+                names += [(one, rest_of), (rest_of, one)]
+    return Contrasts(mixtures, np.array(names))
+
+
+def cluster_classes(moments: Moments, n_groups: int, rng: np.random.RandomState) -> list[np.ndarray]:
+    """Groups of classes with alike first and second moments, each of at least one class.
+
+    A class is described by its mean and by sketches ``gᵀC_c g`` of its second moment with random directions g,
+    both in units of the pooled spread.
+    """
+    from sklearn.cluster import KMeans
+
+    d, k = moments.n_features, moments.n_classes
+    spread = np.sqrt(np.maximum(moments.second_moment().diagonal(), 1e-300))
+    probes = rng.normal(size=(d, min(64, d))) / spread[:, None]
+    sketch = np.stack([np.sqrt(np.maximum(moments.second_moment(c).quadratic(probes), 0)) for c in range(k)])
+    description = np.hstack([moments.means / spread, sketch])
+    seed = int(rng.randint(2**31 - 1))
+    labels = KMeans(min(n_groups, k), n_init=3, random_state=seed).fit_predict(description)
+    return [np.flatnonzero(labels == g) for g in np.unique(labels)]
+
+
+def _of_pairs(moments: Moments, pairs: np.ndarray) -> Contrasts:
+    return Contrasts([(int(i), int(j)) for i, j in pairs], moments.classes[pairs])
+
+
+def _given(pairs: Sequence, moments: Moments) -> np.ndarray:
+    """Pairs of labels as pairs of indices."""
+    index = {label: c for c, label in enumerate(moments.classes.tolist())}
+    chosen = []
+    for pair in pairs:
+        i, j = (index.get(label.item() if isinstance(label, np.generic) else label) for label in pair)
+        if i is None or j is None or i == j:
+            raise ValueError(
+                f"class_pairs has {tuple(pair)!r}; a pair is two different labels of {moments.classes.tolist()!r}."
+            )
+        chosen.append((i, j))
+    if not chosen:
+        raise ValueError("class_pairs is an empty list: give at least one pair of labels, or a strategy such as 'all'.")
+    return np.array(chosen)
