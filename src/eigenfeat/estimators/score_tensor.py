@@ -119,8 +119,8 @@ class ScoreTensorFeatures(TransformerMixin, BaseEstimator):
     >>> X = rng.normal(size=(20000, 4))
     >>> y = (X @ [0.6, 0.8, 0.0, 0.0]) ** 3
     >>> found = ScoreTensorFeatures(n_components=1, random_state=0).fit(X, y)
-    >>> np.abs(found.components_).round(1)
-    array([[0.6, 0.8, 0. , 0. ]])
+    >>> np.abs(found.components_ @ [0.6, 0.8, 0.0, 0.0]).round(1)
+    array([1.])
     """
 
     _parameter_constraints: dict = {

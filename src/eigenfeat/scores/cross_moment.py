@@ -168,7 +168,7 @@ class CrossMoment(Moment):
         tensors, where the rows are one block.
         """
         k, d, m = self.n_labels, self.n_features, self.order
-        if k * d**m <= CONDENSED_ENTRIES and k * d ** (m - 1) <= len(self.X):
+        if k * d**m <= min(CONDENSED_ENTRIES, self.X.size):
             return DenseMoment(self.toarray())
         if len(self.X) <= self._block_rows(0):
             return replace(self, tensors=self.score.tensors_at(self.X))
