@@ -298,7 +298,7 @@ class ScoreTensorFeatures(TransformerMixin, BaseEstimator):
             warnings.warn(
                 f"{found.count} distinct components instead of the {wanted} asked for: the cross-moment of order {m} "
                 f"with {moment.n_labels} label columns and {d} features has no more.",
-                stacklevel=3,
+                stacklevel=4,
             )
         return found, unit_columns(self.noise_ @ (basis @ found.vectors)), fit_quality(decomposed, found, rng)
 
