@@ -27,17 +27,21 @@ from eigenfeat.estimators.least_squares_cv import (
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.estimators.principal import OrientedPCA, VanishingComponents
 from eigenfeat.estimators.rayleigh import RayleighFeatures
+from eigenfeat.estimators.score_models import DenoisingAutoencoder, GaussianMixtureScore
+from eigenfeat.estimators.score_tensor import ScoreTensorFeatures
 from eigenfeat.estimators.sliced_inverse import SlicedInverseRegression
 from eigenfeat.persistence import load, save
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "DenoisingAutoencoder",
     "FisherLDA",
     "GEMClassifier",
     "GEMClassifierCV",
     "GEMFeatures",
     "GEMRegressor",
+    "GaussianMixtureScore",
     "HypergraphFeatures",
     "HypergraphFeaturesCV",
     "KernelFisherClassifier",
@@ -56,6 +60,7 @@ __all__ = [
     "OrientedKernelPCA",
     "OrientedPCA",
     "RayleighFeatures",
+    "ScoreTensorFeatures",
     "SlicedInverseRegression",
     "VanishingComponents",
     "load",
