@@ -92,5 +92,6 @@ def test_bad_transformations_are_named():
         KernelFisherClassifier(invariances=[lambda rows: rows[:, :1]]).fit(X, Y)
     with pytest.raises(ValueError, match="precomputed"):
         KernelFisherClassifier(kernel="precomputed", invariances=[shift]).fit(X @ X.T, Y)
-    with pytest.raises(ValueError, match="quadratic penalty"):
-        KernelFisherClassifier(loss="absolute", invariances=[shift]).fit(X, Y)
+    for options in ({"loss": "absolute"}, {"solver": "nystrom"}, {"solver": "linear"}):
+        with pytest.raises(ValueError, match=r"quadratic penalty and the solvers subset, eigen"):
+            KernelFisherClassifier(invariances=[shift], **options).fit(X, Y)

@@ -198,6 +198,12 @@ def test_sparse_penalty_has_exact_zeros():
     assert model.score(X, Y) > 0.9
 
 
+def test_a_penalty_that_leaves_no_term_leaves_a_constant():
+    model = KernelFisherClassifier(loss="absolute", penalty="sparse", alpha=1e6).fit(X, Y)
+    assert len(model.support_) == 0
+    assert np.ptp(model.decision_function(X)) == 0
+
+
 def test_sinc_regression_needs_fewer_terms_than_svr():
     rng = np.random.RandomState(0)
     x = np.linspace(-10, 10, 100)[:, None]

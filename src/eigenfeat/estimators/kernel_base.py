@@ -191,21 +191,8 @@ class KernelFit(KernelExpansion):
         random_state = check_random_state(seed)
         kernel = self._kernel_rows(X, weights, gamma)
         self._refuse_indefinite(kernel, self.penalty)
-        squares = self.loss == "squared" and self.penalty != "sparse"
-        solver = None if self.solver == "auto" else self.solver
-        if solver is not None:
-            check_cell(solver, self.loss, self.penalty)
-        too_many = solver is None and squares and len(kernel) > MAX_FULL_ROWS
-        needed = solver in ("subset", "nystrom") or too_many
-        centers = self._chosen_centers(kernel, needed and not self.invariances, random_state)
-        n_centers = None if centers is None else centers.shape[0]
-        if solver is None:
-            solver = choose(self.loss, self.penalty, len(kernel), n_centers, bool(self.invariances))
-        if (centers is not None or self.invariances) and solver not in RESTRICTED:
-            raise ValueError(
-                f"centers, n_centers and invariances are for loss='squared' with a quadratic penalty and the solvers "
-                f"{', '.join(RESTRICTED)}; got loss={self.loss!r}, penalty={self.penalty!r}, solver={solver!r}."
-            )
+        centers = self._chosen_centers(kernel, self._needs_centers(len(kernel)), random_state)
+        solver = self._chosen_solver(len(kernel), None if centers is None else centers.shape[0])
         problem = KernelProblem(
             kernel,
             targets.astype(kernel.dtype, copy=False),
@@ -219,6 +206,29 @@ class KernelFit(KernelExpansion):
             copies=copies,
         )
         return self._with_invariances(problem), solver
+
+    def _needs_centers(self, n_rows: int) -> bool:
+        if self.solver == "nystrom" or (self.solver == "subset" and not self.invariances):
+            return True
+        squares = self.loss == "squared" and self.penalty != "sparse"
+        return squares and self.solver in ("auto", "subset") and n_rows > MAX_FULL_ROWS
+
+    def _chosen_solver(self, n_rows: int, n_centers: int | None) -> str:
+        """The solver asked for or the one "auto" takes, if it can do what else is asked for."""
+        invariant = bool(self.invariances)
+        if self.solver == "auto":
+            solver = choose(self.loss, self.penalty, n_rows, n_centers, invariant)
+        else:
+            solver = self.solver
+            check_cell(solver, self.loss, self.penalty)
+        able = [name for name in RESTRICTED if not (invariant and name == "nystrom")]
+        if (n_centers is not None or invariant) and solver not in able:
+            raise ValueError(
+                f"{'invariances' if invariant else 'centers and n_centers'} are for loss='squared' with a quadratic "
+                f"penalty and the solvers {', '.join(able)}; got loss={self.loss!r}, penalty={self.penalty!r}, "
+                f"solver={solver!r}."
+            )
+        return solver
 
     def _solved(self, problem: KernelProblem, solver: str) -> KernelSolution:
         return run_solver(

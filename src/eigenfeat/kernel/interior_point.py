@@ -28,7 +28,7 @@ from scipy.linalg import blas, lapack
 SMALLEST_SLACK = 1e-100
 
 Solve = Callable[[np.ndarray], np.ndarray]
-KKTSolve = Callable[[np.ndarray, float], tuple[np.ndarray, float]]
+KKTSolve = Callable[..., tuple[np.ndarray, float]]
 
 
 class Curvature(Protocol):
@@ -174,13 +174,15 @@ class SeparableProgram:
     def bounded(self) -> bool:
         return bool(np.isfinite(self.bound).all())
 
-    def duality_gap(self, x: np.ndarray, multiplier: float) -> float:
+    def duality_gap(self, x: np.ndarray, multiplier: float, curved: np.ndarray) -> float:
         """Of a bounded program, at any x within its bounds: ``Σ h(xᵢ) + h*(ξᵢ) - xᵢξᵢ``, ξ = q - Qx - λ.
+
+        ``curved`` is Qx, which the caller has.
 
         h is the separable part and h* its conjugate: the loss of the residual ξ when x are the multipliers of
         the rows. By the Fenchel-Young inequality no term is negative, so nothing cancels.
         """
-        xi = self.linear - self.curvature.times(x) - multiplier
+        xi = self.linear - curved - multiplier
         excess = np.maximum(np.abs(xi) - self.tube, 0.0)
         inside = np.minimum(excess, self.diagonal * self.bound)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -265,10 +267,8 @@ def _factored(curvature: Curvature, diagonal: np.ndarray) -> Solve:
     )
 
 
-def _kkt_solver(
-    program: SeparableProgram, diagonal: np.ndarray
-) -> Callable[[np.ndarray, float], tuple[np.ndarray, float]]:
-    """Solve ``(Q + T) x + 1 λ = r, 1ᵀx = s`` with one factorisation and one step of iterative refinement."""
+def _kkt_solver(program: SeparableProgram, diagonal: np.ndarray) -> KKTSolve:
+    """Solve ``(Q + T) x + 1 λ = r, 1ᵀx = s``: one factorisation, and a step of iterative refinement if asked."""
     solve_block = _factored(program.curvature, diagonal)
     n = len(diagonal)
     ones = np.ones(n)
@@ -281,8 +281,10 @@ def _kkt_solver(
         multiplier = (x.sum() - s) / inverse_ones.sum()
         return x - inverse_ones * multiplier, multiplier
 
-    def solve(r: np.ndarray, s: float) -> tuple[np.ndarray, float]:
+    def solve(r: np.ndarray, s: float, refine: bool = True) -> tuple[np.ndarray, float]:
         x, multiplier = once(r, s)
+        if not refine:
+            return x, multiplier
         residual = r - program.curvature.times(x) - diagonal * x - multiplier
         dx, d_multiplier = once(residual, s - x.sum() if program.balanced else 0.0)
         return x + dx, multiplier + d_multiplier
@@ -338,9 +340,14 @@ class _Iterate:
         return np.where(self.variables.has_upper, slack, 1.0)
 
     @cached_property
+    def curved(self) -> np.ndarray:
+        """``Qx``."""
+        return self.program.curvature.times(self.x)
+
+    @property
     def smooth(self) -> np.ndarray:
         """``(Q + d) x``."""
-        return self.program.curvature.times(self.x) + self.program.diagonal * self.x
+        return self.curved + self.program.diagonal * self.x
 
     @cached_property
     def dual_residual(self) -> np.ndarray:
@@ -373,7 +380,7 @@ class _Iterate:
         small = tol * (1.0 + abs(self.value))
         balanced = abs(self.imbalance) <= tol * (1.0 + float(np.abs(self.x).sum()))
         if self.program.bounded:
-            return balanced and self.program.duality_gap(self.x, self.multiplier) <= small
+            return balanced and self.program.duality_gap(self.x, self.multiplier, self.curved) <= small
         size = 1.0 + float(np.abs(self.program.linear).max())
         feasible = float(np.abs(self.dual_residual).max()) <= tol * size
         return balanced and feasible and self.complementarity <= small
@@ -386,7 +393,8 @@ class _Iterate:
         aim_high = np.where(self.variables.has_upper, (target - second_high) / self.above, 0.0)
         r = -self.dual_residual + aim_low - self.low - aim_high + self.high
         _, right_side = self.variables.reduce(self.theta, r)
-        dx, multiplier = solve(right_side, -self.imbalance)
+        # The predictor only measures how far a plain step would get.
+        dx, multiplier = solve(right_side, -self.imbalance, refine=previous is not None)
         dz = self.variables.expand(self.theta, r, dx)
         return _Step(
             dz,
@@ -473,7 +481,7 @@ def polish(program: SeparableProgram, point: InteriorPoint, matrix: np.ndarray |
         return exact if exact is not None and program.value(exact.x) <= program.value(settled.x) else settled
     # In the dual a zero moved by 1e-9 moves the outputs by Q times that: the gap decides.
     candidates = [p for p in (exact, settled, point) if p is not None]
-    return min(candidates, key=lambda p: program.duality_gap(p.x, p.multiplier))
+    return min(candidates, key=lambda p: program.duality_gap(p.x, p.multiplier, program.curvature.times(p.x)))
 
 
 def _between_bounds(program: SeparableProgram, point: InteriorPoint, matrix: np.ndarray) -> InteriorPoint | None:
