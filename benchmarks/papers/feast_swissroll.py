@@ -1,8 +1,9 @@
 """FEAST on the two pieces of a Swiss roll (paper, figures 1 and 6): score fields redrawn, and the pieces told apart.
 
-The roll is x(ζ) = (ζ cos ζ, ζ sin ζ) with ζ evenly spaced in [5, 8] and [9, 12], 2000 points each, a class a piece. A
-denoising auto-encoder learns the score without labels; the figure shows S1 as arrows and the top eigenvectors of S2 and S3
-at each point. Third-order components of labelled points feed a linear classifier, which is tested on held-out points.
+The roll is x(ζ) = (ζ cos ζ, ζ sin ζ) with ζ evenly spaced in [5, 8] and [9, 12], 2000 points each, a class a piece.
+A denoising auto-encoder learns the score without labels; the figure shows S1 as arrows and the top eigenvectors of
+S2 and S3 at each point. Third-order components of labelled points feed a linear classifier, which is tested on
+held-out points.
 """
 
 from __future__ import annotations
