@@ -1,4 +1,4 @@
-"""FEAST with few labels: MNIST test error against the number of labelled rows, the score learnt from all 60000 unlabelled.
+"""FEAST with few labels: MNIST test error against labelled rows, with the score learnt from all 60000 unlabelled.
 
 Four sets of features with the same multinomial logit, its penalty chosen by cross-validation on the labelled rows:
 third-order components of a score that all rows trained, GEM on the labelled rows, random directions, and the pixels.
