@@ -169,7 +169,7 @@ class _LocalGaussian:
         return value
 
     def _hermite_polynomial(self, position: int, degree: int) -> np.ndarray:
-        """The same form with one vector throughout, ``H_m = (g·b) H_{m-1} - (m-1) (bᵀΛb) H_{m-2}``, without the repeats."""
+        """The form of one vector throughout: ``H_m = (g·b) H_{m-1} - (m-1) (bᵀΛb) H_{m-2}``."""
         p, q = self.projections[position], self._inner(position, position)
         if degree == 1:
             return p
