@@ -5,13 +5,32 @@ Everything here is one idea: choose symmetric matrices S (signal) and N (noise),
 
 from eigenfeat.estimators.fisher_lda import FisherLDA
 from eigenfeat.estimators.gem_classifier import GEMClassifier
+from eigenfeat.estimators.gem_classifier_cv import GEMClassifierCV
 from eigenfeat.estimators.gem_features import GEMFeatures
+from eigenfeat.estimators.gem_regressor import GEMRegressor
+from eigenfeat.estimators.kernel_features import KernelFisherFeatures, OrientedKernelPCA
+from eigenfeat.estimators.kernel_fisher import KernelFisherClassifier, KernelFisherClassifierCV, KernelFisherRegressor
+from eigenfeat.estimators.least_squares import (
+    HypergraphFeatures,
+    LeastSquaresCCA,
+    LeastSquaresFeatures,
+    LeastSquaresLDA,
+    LeastSquaresOPLS,
+)
+from eigenfeat.estimators.least_squares_cv import (
+    HypergraphFeaturesCV,
+    LeastSquaresCCACV,
+    LeastSquaresFeaturesCV,
+    LeastSquaresLDACV,
+    LeastSquaresOPLSCV,
+)
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.estimators.principal import OrientedPCA, VanishingComponents
 from eigenfeat.estimators.rayleigh import RayleighFeatures
 from eigenfeat.estimators.score_models import DenoisingAutoencoder, GaussianMixtureScore
 from eigenfeat.estimators.score_tensor import ScoreTensorFeatures
 from eigenfeat.estimators.sliced_inverse import SlicedInverseRegression
+from eigenfeat.persistence import load, save
 
 __version__ = "0.1.0"
 
@@ -19,12 +38,31 @@ __all__ = [
     "DenoisingAutoencoder",
     "FisherLDA",
     "GEMClassifier",
+    "GEMClassifierCV",
     "GEMFeatures",
+    "GEMRegressor",
     "GaussianMixtureScore",
+    "HypergraphFeatures",
+    "HypergraphFeaturesCV",
+    "KernelFisherClassifier",
+    "KernelFisherClassifierCV",
+    "KernelFisherFeatures",
+    "KernelFisherRegressor",
+    "LeastSquaresCCA",
+    "LeastSquaresCCACV",
+    "LeastSquaresFeatures",
+    "LeastSquaresFeaturesCV",
+    "LeastSquaresLDA",
+    "LeastSquaresLDACV",
+    "LeastSquaresOPLS",
+    "LeastSquaresOPLSCV",
     "MultinomialLogit",
+    "OrientedKernelPCA",
     "OrientedPCA",
     "RayleighFeatures",
     "ScoreTensorFeatures",
     "SlicedInverseRegression",
     "VanishingComponents",
+    "load",
+    "save",
 ]

@@ -218,3 +218,11 @@ def test_bad_input_is_explained():
         MultinomialLogit().fit(lazy, y).predict(as_row_source(X))
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         MultinomialLogit().fit(lazy, y[:-1])
+
+
+def test_rows_that_float32_fits_without_doubt():
+    X, y = SETS["digits"]()
+    wide = np.hstack([X, X**2, np.sqrt(X)]).astype(np.float32) * np.float32(5)
+    model = list(MultinomialLogit(tol=1e-3).alpha_path(wide, y, [1e-2, 1e-4, 1e-6]))[-1]
+    assert model.score(wide, y) == 1
+    assert np.isfinite(model.objective_) and model.gap_ <= 1e-3 * model.objective_

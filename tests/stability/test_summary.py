@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh
 
-from eigenfeat import FisherLDA, SlicedInverseRegression
+from eigenfeat import FisherLDA, GEMFeatures, SlicedInverseRegression
 from eigenfeat.moments import collect_moments
 from eigenfeat.stability import fisher_components, pair_components, pair_perturbation, summarize
 
@@ -41,7 +41,7 @@ def test_ridge_asks_for_rows_and_rows_are_used():
     model = FisherLDA(ridge=0.1).fit(X, y)
     silent = summarize(model)
     assert not silent.components
-    assert "pass X and y" in silent.advice
+    assert "summarize(model, X, y)" in silent.advice
     told = summarize(model, X, y, n_permutations=19, random_state=0)
     assert told.components[0].method == "label permutation"
     assert told.components[0].mask.tolist() == [True, False]
@@ -87,3 +87,13 @@ def test_pair_components_name_the_pair():
     result = pair_components(moments, 0, 2, eigh(S, N, eigvals_only=True)[::-1])
     assert result.n_distinguishable == 0
     assert str(result).startswith("a vs c: 0 of 5")
+
+
+def test_class_pairs_of_gem_are_judged_one_by_one():
+    rng = np.random.default_rng(7)
+    X, y = classes(rng, n=1500, d=6, k=3)
+    X[y == 2, 1] *= 3
+    summary = summarize(GEMFeatures(ridge=0.0, n_components=6, min_eigenvalue=0.0).fit(X, np.array(["a", "b", "c"])[y]))
+    found = {c.label: c.n_distinguishable for c in summary.components}
+    assert found == {"a vs b": 0, "b vs a": 0, "a vs c": 1, "b vs c": 1, "c vs a": 1, "c vs b": 1}
+    assert "stand out" in str(summary)

@@ -117,7 +117,8 @@ class FisherLDA(ClassifierMixin, StreamingQuotientTransformer):
         return fisher(moments, self.noise, self.class_weighting, self._regularisation())
 
     def _n_wanted(self, quotient: Quotient) -> int | None:
-        return None  # the rule needs all k - 1; `transform` keeps the first n_components
+        # The rule needs all k - 1; `transform` keeps the first n_components.
+        return min(self.moments_.n_classes - 1, quotient.n_features)
 
     def _solve_moments(self):
         super()._solve_moments()

@@ -21,6 +21,7 @@ from eigenfeat.features.layer import (
     expanded,
     find_layer,
     source_moments,
+    unit_scale,
 )
 from eigenfeat.features.maps import FeatureMap, as_feature_map
 from eigenfeat.moments import Moments
@@ -37,12 +38,13 @@ class FittedLayer:
 
     layer: Layer
     feature_map: FeatureMap
-    keep_inputs: bool
+    input_scale: np.ndarray | None
+    """What kept inputs are multiplied by: they share a penalty with features of unit noise."""
     constant: bool
 
     def rows(self, source: RowSource, hold: bool = False) -> Expansion:
         source = WithConstant(source) if self.constant else source
-        return expanded(self.layer, source, self.feature_map, self.keep_inputs, hold)
+        return expanded(self.layer, source, self.feature_map, self.input_scale, hold)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,10 +131,11 @@ class GEMBase(BaseEstimator):
 
     classes_: np.ndarray
 
-    def _first_moments(self, source: RowSource, codes: np.ndarray, weights: np.ndarray | None) -> Moments:
+    def _moments(self, index: int, source: RowSource, codes, weights, n_rows: int | None = None) -> Moments:
+        """Class moments of the rows that one layer sees."""
         source = WithConstant(source) if self.constant else source
-        moments = source_moments(source, codes, weights, self._settings(0).regularisation.needs_fourth_moment)
-        return moments.rename(self.classes_)
+        track_fourth = self._of_layer("shrinkage", index) == "auto"
+        return source_moments(source, codes, weights, track_fourth, n_rows).rename(self.classes_)
 
     def _fit_stack(self, moments: Moments, source: RowSource, codes, weights, rng: np.random.RandomState) -> Stack:
         """Algorithm 1, lines 1-7, as often as there are layers; the first layer's moments are given."""
@@ -140,21 +143,20 @@ class GEMBase(BaseEstimator):
         for index in range(self.n_layers):
             settings = self._settings(index)
             if index > 0:
-                inner = WithConstant(source) if self.constant else source
-                moments = source_moments(inner, codes, weights, settings.regularisation.needs_fourth_moment)
-                moments.rename(self.classes_)
+                moments = self._moments(index, source, codes, weights)
             layer = find_layer(moments, settings, rng, source.dtype)
-            stack.layers.append(self._mapped(layer, source, index))
+            stack.layers.append(self._mapped(layer, moments, source, index))
             if index + 1 < self.n_layers:
                 source = stack.layers[-1].rows(source, hold=True)
         return stack
 
-    def _mapped(self, layer: Layer, source: RowSource, index: int) -> FittedLayer:
+    def _mapped(self, layer: Layer, moments: Moments, source: RowSource, index: int) -> FittedLayer:
         feature_map = as_feature_map(self._of_layer("feature_map", index))
-        sample = slice(0, min(MAP_SAMPLE, source.n_rows))
-        inner = WithConstant(source) if self.constant else source
-        feature_map = feature_map.fit(layer.project(inner).rows(sample))
-        return FittedLayer(layer, feature_map, self._of_layer("keep_inputs", index), self.constant)
+        if feature_map.learns:
+            inner = WithConstant(source) if self.constant else source
+            feature_map = feature_map.fit(layer.project(inner).rows(slice(0, min(MAP_SAMPLE, source.n_rows))))
+        scale = unit_scale(moments) if self._of_layer("keep_inputs", index) else None
+        return FittedLayer(layer, feature_map, scale, self.constant)
 
     # ------------------------------------------------------------------ what was found, in the first layer
 

@@ -59,7 +59,7 @@ class GEMFeatures(TransformerMixin, GEMBase):
     max_features : int, optional
         Directions in all, kept by eigenvalue.
     keep_inputs : bool
-        Whether the inputs stand before the features.
+        Whether the inputs stand before the features, each in units of its root mean square.
     constant : bool
         Whether rows get a coordinate that is always one, so that directions have a bias.
     solver, tol, random_state
@@ -148,7 +148,7 @@ class GEMFeatures(TransformerMixin, GEMBase):
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
         weights = check_weights(sample_weight, X)
         self.classes_, codes = check_class_labels(y, weights, estimator=type(self).__name__)
-        return self._fit_moments(self._first_moments(self._input_rows(X), codes, weights), X, codes, weights)
+        return self._fit_moments(self._moments(0, self._input_rows(X), codes, weights), X, codes, weights)
 
     def _fit_moments(self, moments, X, codes, weights):
         self.moments_ = moments
@@ -179,7 +179,7 @@ class GEMFeatures(TransformerMixin, GEMBase):
         last = self._stacks[0].layers[-1]
         starts = np.searchsorted(last.layer.contrast, last.layer.contrast)
         names = [f"{a}_vs_{b}_{rank}" for (a, b), rank in zip(self.pairs_, np.arange(last.layer.n_directions) - starts)]
-        kept = [*inputs, *(["constant"] if self.constant else [])] if last.keep_inputs else []
+        kept = [*inputs, *(["constant"] if self.constant else [])] if last.input_scale is not None else []
         return np.asarray([*kept, *last.feature_map.feature_names(names)], dtype=object)
 
     def __sklearn_tags__(self):

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from eigenfeat.estimators.validation import check_class_labels, check_weights
 from eigenfeat.features.expansion import RowSource, as_row_source
 from eigenfeat.linear.logit import LogitFit, LogitSolver, predict_scores
-from eigenfeat.linear.newton import NewtonStep
+from eigenfeat.linear.steps import Step
 
 
 class MultinomialLogit(ClassifierMixin, BaseEstimator):
@@ -28,8 +28,8 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
 
         ``Σᵢ wᵢ [log Σ_c exp(sᵢc) - sᵢyᵢ] / Σᵢ wᵢ + ½ alpha ‖W‖²``,  ``s = X Wᵀ + b``
 
-    with one coefficient vector for each of the k classes and a free intercept b, by Newton's method with
-    preconditioned conjugate gradients. It equals scikit-learn's ``LogisticRegression`` with
+    with one coefficient vector for each of the k classes and a free intercept b, by quasi-Newton steps in the
+    metric of a preconditioner and then Newton steps. It equals scikit-learn's ``LogisticRegression`` with
     ``C = 1 / (alpha Σᵢ wᵢ)`` for three or more classes. For two classes scikit-learn penalises one vector
     ``w = W₁ - W₀``, and ``½ alpha ‖W‖² = ¼ alpha ‖w‖²``: there ``C = 2 / (alpha Σᵢ wᵢ)``.
 
@@ -42,8 +42,8 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
         Weight of the penalty, on a *mean* loss. Zero is allowed where the classes overlap.
     tol : float, default=1e-4
         Stop when the estimated gap to the minimum is at most ``tol`` times the objective.
-    max_iter : int, default=100
-        Newton steps at most.
+    max_iter : int, default=200
+        Steps at most.
     fit_intercept : bool, default=True
         Whether to fit b, which is not penalised.
     class_weight : "balanced", dict or None, default=None
@@ -77,7 +77,7 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
     gap_ : float
         Estimate of how far the objective was above its minimum before the last step.
     n_iter_ : int
-        Newton steps taken.
+        Steps taken.
     n_passes_ : float
         Passes over the rows those took.
     solver_ : str
@@ -119,7 +119,7 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
         alpha=1e-4,
         *,
         tol=1e-4,
-        max_iter=100,
+        max_iter=200,
         fit_intercept=True,
         class_weight=None,
         solver="auto",
@@ -262,7 +262,7 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
     def _minimise(self, solver: LogitSolver, alpha: float, initial) -> LogitFit:
         started = perf_counter()
 
-        def report(n_iter: int, step: NewtonStep) -> None:
+        def report(n_iter: int, step: Step) -> None:
             print(
                 f"[{type(self).__name__}] step {n_iter:3d}  objective {step.point.value:.6e}  gap before "
                 f"{step.gap:.1e}  products {step.n_products:3d}  {perf_counter() - started:7.1f} s"

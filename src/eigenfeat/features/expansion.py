@@ -140,7 +140,7 @@ class Expansion:
             block[:, : kept.shape[1]] = kept.toarray() if sparse.issparse(kept) else kept
         if self.constant:
             block[:, self._n_plain - 1] = 1
-        self.feature_map.write(projected, block[:, self._n_plain :])
+        self.feature_map.write(projected, block, self._n_plain)
         return block
 
     def toarray(self) -> np.ndarray:

@@ -147,9 +147,68 @@ class TransformedRows:
         return self.transformer.transform(self.source.rows(selection)).astype(self.dtype, copy=False)
 
 
-def source_moments(source: RowSource, labels: np.ndarray, weights: np.ndarray | None, track_fourth: bool) -> Moments:
-    """Class moments of any source of rows, one pass, block by block."""
-    moments = empty_moments(source.n_rows, source.n_columns, np.unique(labels), track_fourth=track_fourth)
+@dataclass(frozen=True, eq=False)
+class ScaledRows:
+    """Rows with every column in other units."""
+
+    source: RowSource
+    scale: np.ndarray
+
+    @property
+    def n_rows(self) -> int:
+        return self.source.n_rows
+
+    @property
+    def n_columns(self) -> int:
+        return self.source.n_columns
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.source.dtype
+
+    def rows(self, selection):
+        rows = self.source.rows(selection)
+        if sparse.issparse(rows):
+            return rows.multiply(self.scale.astype(self.dtype)).tocsr()
+        return rows * self.scale.astype(self.dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenRows:
+    """Some rows of a source, in the order of ``index``."""
+
+    source: RowSource
+    index: np.ndarray
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.index)
+
+    @property
+    def n_columns(self) -> int:
+        return self.source.n_columns
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.source.dtype
+
+    def rows(self, selection):
+        return self.source.rows(self.index[selection])
+
+
+def source_moments(
+    source: RowSource,
+    labels: np.ndarray,
+    weights: np.ndarray | None,
+    track_fourth: bool,
+    n_rows: int | None = None,
+) -> Moments:
+    """Class moments of any source of rows, one pass, block by block.
+
+    ``n_rows`` is how many rows there will be when these are a part that will be merged with others.
+    """
+    total = source.n_rows if n_rows is None else n_rows
+    moments = empty_moments(total, source.n_columns, np.unique(labels), track_fourth=track_fourth)
     if isinstance(source, ArrayRows):
         return moments.update(source.array, labels, weights)
     for chosen, rows in iterate_blocks(source, batch_size=8192):
@@ -210,6 +269,11 @@ def subset(layer: Layer, keep: np.ndarray) -> Layer:
     )
 
 
+def rank_in_contrast(layer: Layer) -> np.ndarray:
+    """(m,): 0 for the strongest direction of each contrast, 1 for the next, and so on."""
+    return np.arange(layer.n_directions) - np.searchsorted(layer.contrast, layer.contrast)
+
+
 def _joined(found: list[Directions], offsets: list, names: np.ndarray) -> Layer:
     """Directions of all contrasts side by side."""
     if isinstance(found[0].vectors, DualVectors):
@@ -240,12 +304,20 @@ def _joined_dual(parts: list) -> DualVectors:
     return DualVectors(store, np.arange(store.n_rows), coefficients)
 
 
-def expanded(layer: Layer, source: RowSource, feature_map: FeatureMap, keep_inputs: bool, hold: bool) -> Expansion:
+def expanded(
+    layer: Layer, source: RowSource, feature_map: FeatureMap, input_scale: np.ndarray | None, hold: bool
+) -> Expansion:
     """The rows line 7 of Algorithm 1 makes, lazily; ``hold`` keeps the projections, which every pass needs."""
     projections = layer.project(source)
     if hold:
         projections = as_row_source(held(projections))
-    return Expansion(projections, feature_map, source if keep_inputs else None)
+    return Expansion(projections, feature_map, None if input_scale is None else ScaledRows(source, input_scale))
+
+
+def unit_scale(moments: Moments) -> np.ndarray:
+    """What brings every column to unit mean square; a column of zeros stays as it is."""
+    mean_square = moments.second_moment().diagonal()
+    return 1.0 / np.sqrt(np.where(mean_square > 0, mean_square, 1.0))
 
 
 def held(source: RowSource) -> np.ndarray:

@@ -31,8 +31,12 @@ class FeatureMap(ABC):
         """Columns made from this many projections."""
 
     @abstractmethod
-    def write(self, projections: np.ndarray, out: np.ndarray) -> None:
-        """Fill ``out``, of shape (n, ``n_columns(m)``) and the dtype of the projections."""
+    def write(self, projections: np.ndarray, out: np.ndarray, start: int = 0) -> None:
+        """Fill ``n_columns(m)`` columns of ``out`` from column ``start`` on.
+
+        Both arrays are of one dtype and C-contiguous: compiled loops over whole rows are several times as
+        fast as over a slice of columns, whose stride they cannot know.
+        """
 
     @abstractmethod
     def feature_names(self, projection_names: Sequence[str]) -> list[str]:
@@ -42,10 +46,22 @@ class FeatureMap(ABC):
         """A map that has learnt from training projections what it needs; most need nothing."""
         return self
 
+    @property
+    def learns(self) -> bool:
+        """Whether `fit` has anything to learn from training projections."""
+        return type(self).fit is not FeatureMap.fit
+
     def __call__(self, projections: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        projections = np.ascontiguousarray(projections)
+        shape = (len(projections), self.n_columns(projections.shape[1]))
+        if out is not None and out.flags.c_contiguous and out.dtype == projections.dtype:
+            self.write(projections, out)
+            return out
+        features = np.empty(shape, projections.dtype)
+        self.write(projections, features)
         if out is None:
-            out = np.empty((len(projections), self.n_columns(projections.shape[1])), projections.dtype)
-        self.write(projections, out)
+            return features
+        out[...] = features
         return out
 
 
@@ -89,9 +105,9 @@ class PowerMap(FeatureMap):
     def n_columns(self, n_projections: int) -> int:
         return 2 * len(self.powers) * n_projections
 
-    def write(self, projections: np.ndarray, out: np.ndarray) -> None:
+    def write(self, projections: np.ndarray, out: np.ndarray, start: int = 0) -> None:
         limit = largest_magnitude(projections.dtype, max(self.powers) / 2)
-        _write_powers(projections, _wanted(self.powers), self.soft, limit, out)
+        _write_powers(projections, _wanted(self.powers), self.soft, limit, out, start)
 
     def feature_names(self, projection_names: Sequence[str]) -> list[str]:
         root = "soft" if self.soft else "root"
@@ -108,39 +124,45 @@ def _wanted(powers: tuple[int, ...]) -> np.ndarray:
     return np.isin(np.arange(1, max(powers) + 1), powers)
 
 
-@njit(cache=True, nogil=True)
-def _write_powers(projections, wanted, soft, limit, out):  # pragma: no cover - compiled
+# error_model="numpy" leaves out the checks for division by zero, which would keep loops from vectorising.
+@njit(cache=True, nogil=True, error_model="numpy")
+def _write_powers(projections, wanted, soft, limit, out, start):  # pragma: no cover - compiled
     n, m = projections.shape
     one = projections.dtype.type(1)
     zero = projections.dtype.type(0)
-    square = np.empty(m, projections.dtype)  # of the root
     # Odd and even powers advance by the square of the root, so that even powers of |p|^½ are exact.
-    ladder = np.empty((2, m), projections.dtype)
+    square = np.empty(m, projections.dtype)
+    odd = np.empty(m, projections.dtype)
+    even = np.empty(m, projections.dtype)
     for i in range(n):
         p = projections[i]
+        if soft:
+            for j in range(m):
+                magnitude = min(abs(p[j]), limit)
+                odd[j] = magnitude / (np.sqrt(one + magnitude) + one)
+            for j in range(m):
+                square[j] = odd[j] * odd[j]
+        else:
+            for j in range(m):
+                square[j] = min(abs(p[j]), limit)
+            for j in range(m):
+                odd[j] = np.sqrt(square[j])
         for j in range(m):
-            magnitude = min(abs(p[j]), limit)
-            if soft:
-                root = magnitude / (np.sqrt(one + magnitude) + one)
-                square[j] = root * root
-            else:
-                root = np.sqrt(magnitude)
-                square[j] = magnitude
-            ladder[0, j] = root
-            ladder[1, j] = square[j]
-        start = 0
+            even[j] = square[j]
+        first = start
         for q in range(wanted.size):
-            power = ladder[q % 2]
+            power = even if q % 2 else odd
             if q > 1:
                 for j in range(m):
                     power[j] *= square[j]
             if wanted[q]:
-                positive = out[i, start : start + m]
-                negative = out[i, start + m : start + 2 * m]
+                positive = out[i, first : first + m]
                 for j in range(m):
                     positive[j] = power[j] if p[j] > zero else zero
+                negative = out[i, first + m : first + 2 * m]
+                for j in range(m):
                     negative[j] = power[j] if p[j] < zero else zero
-                start += 2 * m
+                first += 2 * m
 
 
 @dataclass(frozen=True)
@@ -152,7 +174,8 @@ class PlainMap(FeatureMap):
     def n_columns(self, n_projections: int) -> int:
         return n_projections
 
-    def write(self, projections: np.ndarray, out: np.ndarray) -> None:
+    def write(self, projections: np.ndarray, out: np.ndarray, start: int = 0) -> None:
+        out = out[:, start : start + projections.shape[1]]
         if self.name == "identity":
             out[...] = projections
             return
@@ -194,22 +217,23 @@ class SplineMap(FeatureMap):
         knots = np.pad(inner, ((0, 0), (self.degree, self.degree)), mode="edge")
         return replace(self, knots=np.ascontiguousarray(knots.astype(projections.dtype)))
 
-    def write(self, projections: np.ndarray, out: np.ndarray) -> None:
+    def write(self, projections: np.ndarray, out: np.ndarray, start: int = 0) -> None:
         if self.knots is None:
             raise ValueError("The spline map has no knots yet: call fit with training projections first.")
-        _write_splines(projections, self.knots, self.degree, out)
+        _write_splines(projections, self.knots, self.degree, out, start)
 
     def feature_names(self, projection_names: Sequence[str]) -> list[str]:
         n_functions = self.n_columns(1)
         return [f"{name}_spline{b}" for b in range(n_functions) for name in projection_names]
 
 
-@njit(cache=True, nogil=True)
-def _write_splines(projections, knots, degree, out):  # pragma: no cover - compiled
+@njit(cache=True, nogil=True, error_model="numpy")
+def _write_splines(projections, knots, degree, out, start):  # pragma: no cover - compiled
     n, m = projections.shape
+    n_functions = knots.shape[1] - degree - 1
     last = knots.shape[1] - degree - 2  # the last interval that is not all repeated knots
     basis = np.empty(degree + 1, out.dtype)
-    out[:] = 0
+    out[:, start : start + n_functions * m] = 0
     for i in range(n):
         for j in range(m):
             t = knots[j]
@@ -231,7 +255,7 @@ def _write_splines(projections, knots, degree, out):  # pragma: no cover - compi
                 basis[:] = 0
                 basis[0] = 1
             for s in range(degree + 1):
-                out[i, (k - degree + s) * m + j] = basis[s]
+                out[i, start + (k - degree + s) * m + j] = basis[s]
 
 
 @dataclass(frozen=True)
@@ -256,13 +280,13 @@ class ProductMap(FeatureMap):
     def fit(self, projections: np.ndarray) -> ProductMap:
         return replace(self, base=self.base.fit(projections))
 
-    def write(self, projections: np.ndarray, out: np.ndarray) -> None:
-        edge = self.base.n_columns(projections.shape[1])
-        self.base.write(projections, out[:, :edge])
+    def write(self, projections: np.ndarray, out: np.ndarray, start: int = 0) -> None:
+        self.base.write(projections, out, start)
+        edge = start + self.base.n_columns(projections.shape[1])
         first, second = self._pairs(projections.shape[1]).T
         limit = largest_magnitude(projections.dtype, 2)
         clipped = np.clip(projections, -limit, limit)
-        np.multiply(clipped[:, first], clipped[:, second], out=out[:, edge:])
+        np.multiply(clipped[:, first], clipped[:, second], out=out[:, edge : edge + len(first)])
 
     def feature_names(self, projection_names: Sequence[str]) -> list[str]:
         products = [f"{projection_names[i]}_x_{projection_names[j]}" for i, j in self._pairs(len(projection_names))]
@@ -306,8 +330,8 @@ class CallableMap(FeatureMap):
             )
         return replace(self, width=result.shape[1])
 
-    def write(self, projections: np.ndarray, out: np.ndarray) -> None:
-        out[...] = self.function(projections)
+    def write(self, projections: np.ndarray, out: np.ndarray, start: int = 0) -> None:
+        out[:, start : start + self.n_columns(projections.shape[1])] = self.function(projections)
 
     def feature_names(self, projection_names: Sequence[str]) -> list[str]:
         return [f"{self.name}{c}" for c in range(self.n_columns(len(projection_names)))]

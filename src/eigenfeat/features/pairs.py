@@ -93,16 +93,13 @@ def random_pairs(k: int, n_pairs: int, rng: np.random.RandomState) -> np.ndarray
 def stratified_pairs(k: int, n_pairs: int, rng: np.random.RandomState) -> np.ndarray:
     """Random pairs in which every class is numerator and denominator equally often (up to one).
 
-    Each round matches a random cycle through all classes: c over its successor.
+    Labels sit at random on a circle; a round pairs every class with the one a random number of places further on.
     """
-    chosen: dict[tuple[int, int], None] = {}
     n_pairs = min(n_pairs, k * (k - 1))
-    for _ in range(20 * (n_pairs // k + 1)):
-        cycle = rng.permutation(k)
-        for pair in zip(cycle.tolist(), np.roll(cycle, -1).tolist()):
-            if len(chosen) < n_pairs:
-                chosen.setdefault(pair)
-    return np.array(list(chosen))
+    circle = rng.permutation(k)
+    steps = 1 + rng.permutation(k - 1)
+    rounds = [np.column_stack([circle, np.roll(circle, -step)]) for step in steps[: -(-n_pairs // k)]]
+    return np.concatenate(rounds)[:n_pairs]
 
 
 def contractions(moments: Moments, rng: np.random.RandomState, n_groups: int | None = None) -> Contrasts:

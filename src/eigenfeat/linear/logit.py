@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from eigenfeat.features.expansion import ArrayRows, RowSource
-from eigenfeat.linear.newton import NewtonStep, newton_steps
+from eigenfeat.linear.newton import newton_steps
 from eigenfeat.linear.objective import LogitObjective, LogitPoint
 from eigenfeat.linear.passes import Passes
 from eigenfeat.linear.preconditioners import (
@@ -19,12 +19,18 @@ from eigenfeat.linear.preconditioners import (
     Preconditioner,
     mean_curvature,
 )
+from eigenfeat.linear.quasi_newton import quasi_newton_steps
+from eigenfeat.linear.steps import Step
 
 # A d × d factor above this many columns costs more than it saves (and at 20,000 columns 1.6 GB in float32).
 MAX_GRAM_COLUMNS = 20_000
+# Relative gap below which Newton steps take over: their model is trusted there, and few rows still curve.
+NEWTON_GAP = 1e-3
 # Rows in the Gram matrix: enough, per column, for a sample to stand for all; all of them when they are few.
 GRAM_ROWS_PER_COLUMN = 1
 MIN_GRAM_ROWS = 10_000
+# A preconditioner of fewer operations than this is built at every step: some milliseconds.
+FREE_OPERATIONS = 1e8
 # A pass does few operations on a number it has read: it takes this many times as long as a matrix product of
 # equal work.
 PASS_SLOWNESS = 5.0
@@ -46,7 +52,7 @@ class LogitFit:
     gap : float
         Estimate of ``objective - minimum`` at the last point a step was taken from.
     n_iter : int
-        Newton steps.
+        Steps.
     n_passes : float
         Passes over the rows, products with a share of the rows counted as that share.
     converged : bool
@@ -129,11 +135,13 @@ class LogitSolver:
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
-        weights = np.ones(source.n_rows) if weights is None else weights
+        labels = np.asarray(labels, np.intp)
         passes = Passes(source, fit_intercept, None, batch_size, n_jobs)
-        self.objective = LogitObjective(
-            passes, np.asarray(labels, np.intp), weights / weights.sum(), n_classes, alpha=0.0
-        )
+        weights = np.ones(source.n_rows) if weights is None else weights
+        if not weights.all():
+            present = np.flatnonzero(weights)
+            passes, labels, weights = passes.of_rows(present), labels[present], weights[present]
+        self.objective = LogitObjective(passes, labels, weights / weights.sum(), n_classes, alpha=0.0)
         self.solver = choose_solver(source) if solver == "auto" else solver
         self._rng = check_random_state(random_state)
         self._preconditioner: Preconditioner | None = None
@@ -146,8 +154,8 @@ class LogitSolver:
         *,
         initial: tuple[np.ndarray, np.ndarray] | None = None,
         tol: float = 1e-4,
-        max_iter: int = 100,
-        callback: Callable[[int, NewtonStep], None] | None = None,
+        max_iter: int = 200,
+        callback: Callable[[int, Step], None] | None = None,
     ) -> LogitFit:
         """The minimum for one alpha.
 
@@ -160,16 +168,16 @@ class LogitSolver:
         tol : float
             Stop when the estimated gap to the minimum is at most ``tol`` times the objective.
         max_iter : int
-            Newton steps at most.
+            Steps at most, quasi-Newton and Newton together.
         callback : callable, optional
-            Called with the number of the step and the ``NewtonStep`` after each.
+            Called with the number of the step and the ``Step`` after each.
         """
         objective = self.objective = replace(self.objective, alpha=float(alpha))
         if self._preconditioner is not None:
             self._preconditioner = self._preconditioner.with_alpha(objective.alpha)
         point = objective.at(self._start(initial))
         gap, n_passes, n_iter, converged = np.inf, 1.0, 0, False
-        for step in newton_steps(objective, point, self._preconditioner_at):
+        for step in self._steps(point, tol):
             point, gap = step.point, step.gap
             n_iter += 1
             n_passes += step.n_passes
@@ -180,6 +188,15 @@ class LogitSolver:
             if converged or step.step == 0 or n_iter >= max_iter:
                 break
         return self._result(point, gap, n_iter, n_passes, converged)
+
+    def _steps(self, point: LogitPoint, tol: float) -> Iterator[Step]:
+        """Quasi-Newton steps until they promise little, then Newton steps, which know how much is left."""
+        for step in quasi_newton_steps(self.objective, point, self._preconditioner_at):
+            point = step.point
+            if step.gap <= max(tol, NEWTON_GAP) * point.value or step.step == 0:
+                break
+            yield step
+        yield from newton_steps(self.objective, point, self._preconditioner_at)
 
     def _start(self, initial: tuple[np.ndarray, np.ndarray] | None) -> np.ndarray:
         C = np.zeros(self.objective.shape)
@@ -207,12 +224,16 @@ class LogitSolver:
         )
 
     def _preconditioner_at(self, point: LogitPoint, passes_since_last: float) -> Preconditioner:
-        """The last preconditioner while it serves, a new one when a new one pays."""
+        """The last preconditioner while it serves, a new one when a new one pays.
+
+        One is built of rows weighted with the curvature they have, so it ages as that changes: the passes since,
+        times the halvings (or doublings) of the total, are held against the cost of another.
+        """
         self._passes_since_build += passes_since_last
         curvature = mean_curvature(self.objective, point)
-        total = float(curvature.sum())
-        stale = not 0.5 < total / max(self._mean_curvature, np.finfo(float).tiny) < 2.0
-        if self._preconditioner is None or (stale and self._passes_since_build >= self._build_cost()):
+        total = max(float(curvature.sum()), np.finfo(float).tiny)
+        age = 0.0 if self._preconditioner is None else abs(np.log2(total / self._mean_curvature))
+        if self._preconditioner is None or self._passes_since_build * age > self._build_cost():
             self._preconditioner = None  # frees its memory before the next is built
             self._preconditioner = self._build(curvature)
             self._mean_curvature, self._passes_since_build = total, 0.0
@@ -227,11 +248,13 @@ class LogitSolver:
         return max(MIN_GRAM_ROWS, GRAM_ROWS_PER_COLUMN * self.objective.passes.n_columns)
 
     def _build_cost(self) -> float:
-        """Cost of a new preconditioner in passes."""
-        if self.solver == "diagonal":
-            return 1.0
+        """Cost of a new preconditioner in passes; nothing where it takes less than a blink."""
         n, (d, k) = self.objective.passes.n_rows, self.objective.shape
-        return (min(n, self._gram_rows()) * d**2 + d**3 / 3) / (PASS_SLOWNESS * 4 * n * d * k)
+        diagonal = self.solver == "diagonal"
+        operations = 2 * n * d if diagonal else min(n, self._gram_rows()) * d**2 + d**3 / 3
+        if operations < FREE_OPERATIONS:
+            return 0.0
+        return 1.0 if diagonal else operations / (PASS_SLOWNESS * 4 * n * d * k)
 
 
 def predict_scores(

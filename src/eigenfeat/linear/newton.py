@@ -1,55 +1,25 @@
-"""Newton's method for the logit, with preconditioned conjugate gradients for the steps.
+"""Newton's method for the logit, with preconditioned conjugate gradients for the steps: the way home.
 
 A step solves ``H D = -∇F`` as far as the current accuracy warrants (Dembo, Eisenstat & Steihaug 1982), with
-the Hessian applied to the rows that still curve. Each step ends with one pass that gives value and gradient;
-the line search costs no pass, since scores are linear in the coefficients.
+the Hessian applied to the rows that still curve. Near the optimum that is few rows and few steps, and the
+model's decrease is a fair estimate of what is left to gain.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
 
 from eigenfeat.linear.objective import Curvature, LogitObjective, LogitPoint
 from eigenfeat.linear.preconditioners import Preconditioner
+from eigenfeat.linear.steps import PreconditionerAt, Step, line_search
 
 MAX_INNER = 50
 """Conjugate-gradient steps before a direction is taken as it is."""
 
 
-@dataclass(frozen=True, eq=False)
-class NewtonStep:
-    """A point reached, and what the step to it told.
-
-    Attributes
-    ----------
-    point : LogitPoint
-    n_products : int
-        Hessian products the direction took.
-    n_passes : float
-        Passes over the rows in all; a product counts as the share of the rows it ran over.
-    step : float
-        Length taken along the direction.
-    gap : float
-        ``-½ ∇F·D`` at the point before: what Newton's model says was left to gain there.
-    """
-
-    point: LogitPoint
-    n_products: int
-    n_passes: float
-    step: float
-    gap: float
-
-
-PreconditionerAt = Callable[[LogitPoint, float], Preconditioner]
-"""The preconditioner to use at a point, given the passes made since it was last asked."""
-
-
-def newton_steps(
-    objective: LogitObjective, start: LogitPoint, preconditioner_at: PreconditionerAt
-) -> Iterator[NewtonStep]:
+def newton_steps(objective: LogitObjective, start: LogitPoint, preconditioner_at: PreconditionerAt) -> Iterator[Step]:
     """Steps from ``start`` without end; the caller stops when satisfied, or when a step has length zero."""
     point, n_passes, reference = start, 0.0, None
     while True:
@@ -63,7 +33,7 @@ def newton_steps(
         slope = float(np.vdot(point.gradient, direction))
         reached, step = line_search(objective, point, direction, slope)
         n_passes = 1 + (step != 1) + n_products * curvature.passes.n_rows / objective.passes.n_rows
-        yield NewtonStep(reached, n_products, n_passes, step, -0.5 * slope)
+        yield Step(reached, n_products, n_passes, step, -0.5 * slope)
         point = reached
 
 
@@ -90,20 +60,3 @@ def conjugate_gradient(
             break
         search = z + (energy / previous) * search
     return solution, n_products
-
-
-def line_search(
-    objective: LogitObjective, point: LogitPoint, direction: np.ndarray, slope: float
-) -> tuple[LogitPoint, float]:
-    """The full step where it decreases F enough, else the best of its halvings; length 0 when none does."""
-    full = objective.at(point.coefficients + direction)
-    step = 1.0
-    value = full.value
-    while value > point.value + 1e-4 * step * slope:
-        step *= 0.5
-        if step < 1e-8:
-            return point, 0.0
-        value = objective.value_along(point, full, step)
-    if step == 1.0:
-        return full, 1.0
-    return objective.at(point.coefficients + step * direction), step

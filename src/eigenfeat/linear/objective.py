@@ -40,7 +40,8 @@ class LogitPoint:
     @property
     def row_curvature(self) -> np.ndarray:
         """``1 - Σ_c p_c²``, the trace of ``diag(p) - ppᵀ``: what a row adds to the Hessian."""
-        return 1.0 - np.einsum("ic,ic->i", self.probabilities, self.probabilities, dtype=np.float64)
+        squares = np.einsum("ic,ic->i", self.probabilities, self.probabilities, dtype=np.float64)
+        return np.maximum(1.0 - squares, 0.0)  # rounding takes sure rows below zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +100,7 @@ class LogitObjective:
         weight = self.weights * point.row_curvature
         order = np.argsort(weight)
         n_light = int(np.searchsorted(np.cumsum(weight[order]), share * weight.sum()))
-        if n_light < 0.2 * len(weight):
+        if n_light == 0:
             return Curvature(self, self.passes, self.weights, point.probabilities)
         heavy = np.sort(order[n_light:])
         return Curvature(self, self.passes.of_rows(heavy), self.weights[heavy], point.probabilities[heavy])

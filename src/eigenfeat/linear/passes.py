@@ -10,26 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
-from threadpoolctl import ThreadpoolController
+from scipy.linalg import get_blas_funcs
 
 from eigenfeat.features.expansion import ArrayRows, Block, RowSource, row_blocks
+from eigenfeat.moments.threads import blas_threads, one_blas_thread
 
 # Parts of a pass that are summed on their own: enough to occupy the threads of a desktop machine.
 N_PARTS = 8
 
 Between = Callable[[slice, np.ndarray], None]
 """Turns the scores of the given rows, in place, into what the transposed product is taken with."""
-
-
-@lru_cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,33 +90,42 @@ class Passes:
         C = np.ascontiguousarray(coefficients, dtype=self.dtype)
 
         def run(part: list[slice]) -> np.ndarray:
-            total = np.zeros(C.shape)
+            total = np.zeros(C.T.shape)
             for positions in part:
                 block = self.block(positions)
                 values = self._forward(block, C)
                 between(positions, values)
-                total[: self.source.n_columns] += block.T @ values
+                total[:, : self.source.n_columns] += values.T @ block
                 if self.constant:
-                    total[-1] += values.sum(axis=0, dtype=np.float64)
+                    total[:, -1] += values.sum(axis=0, dtype=np.float64)
             return total
 
-        return sum(self._over_parts(run), start=np.zeros(C.shape))
+        return sum(self._over_parts(run), start=np.zeros(C.T.shape)).T
 
     def gram(self, weights: np.ndarray) -> np.ndarray:
-        """``Φᵀ diag(weights) Φ``, constant column included, in the type of the source."""
+        """The upper triangle of ``Φᵀ diag(weights) Φ``, constant column included; zeros below it.
+
+        In the type of the source and in Fortran order, as LAPACK takes it.
+        """
         d = self.source.n_columns
-        gram = np.zeros((self.n_columns, self.n_columns), self.dtype)
+        gram = np.zeros((self.n_columns, self.n_columns), self.dtype, order="F")
+        syrk = get_blas_funcs("syrk", (gram,))
         # Products of few rows are bound by the d² sums they are added to: blocks here are tall.
-        for positions in row_blocks(self.n_rows, self.n_columns, self.dtype.itemsize, 4096):
-            block = self.block(positions)
+        for positions in row_blocks(self.n_rows, self.n_columns, self.dtype.itemsize, 2048):
             root = np.sqrt(weights[positions]).astype(self.dtype)[:, None]
-            block = block.multiply(root).tocsr() if sparse.issparse(block) else block * root
-            product = block.T @ block
-            gram[:d, :d] += product.toarray() if sparse.issparse(product) else product
+            block = self.block(positions)
+            if sparse.issparse(block):
+                scaled = block.multiply(root).tocsr()
+                gram[:d, :d] += np.triu((scaled.T @ scaled).toarray())
+                if self.constant:
+                    gram[:d, d] += scaled.T @ root.ravel()
+                    gram[d, d] += np.sum(root * root)
+                continue
+            scaled = np.empty((len(block), self.n_columns), self.dtype)
+            np.multiply(block, root, out=scaled[:, :d])
             if self.constant:
-                gram[d, :d] += np.asarray(block.T @ root).ravel()
-                gram[d, d] += np.sum(root * root)
-        gram[:d, d:] = gram[d:, :d].T
+                scaled[:, d:] = root
+            gram = syrk(1.0, scaled.T, beta=1.0, c=gram, overwrite_c=True)
         return gram
 
     def weighted_squares(self, weights: np.ndarray) -> np.ndarray:
@@ -151,7 +155,7 @@ class Passes:
         edges = np.linspace(0, len(blocks), min(N_PARTS, len(blocks)) + 1).astype(int)
         parts = [blocks[a:b] for a, b in pairwise(edges)]
         n_threads = min(len(parts), self._n_threads())
-        with _controller().limit(limits=1, user_api="blas"):
+        with one_blas_thread():
             if n_threads <= 1:
                 return [run(part) for part in parts]
             with ThreadPoolExecutor(n_threads) as pool:
@@ -160,7 +164,7 @@ class Passes:
     def _n_threads(self) -> int:
         if self.n_jobs is not None:
             return effective_n_jobs(self.n_jobs)
-        return max((pool["num_threads"] for pool in _controller().select(user_api="blas").info()), default=1)
+        return blas_threads()
 
     def _blocks(self) -> list[slice]:
         source = self.source

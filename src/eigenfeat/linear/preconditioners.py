@@ -48,8 +48,7 @@ class GramPreconditioner:
         """From about ``n_rows`` rows drawn with probability proportional to their curvature, reweighted."""
         passes, curvature = sampled_rows(objective.passes, curvature, n_rows, rng)
         gram = passes.gram(curvature)
-        # Fortran order is what LAPACK writes in place; the matrix is symmetric, so this is no copy.
-        return cls(gram.T, np.diagonal(gram).copy()).with_alpha(objective.alpha)
+        return cls(gram, np.diagonal(gram).copy()).with_alpha(objective.alpha)
 
     def with_alpha(self, alpha: float) -> GramPreconditioner:
         """Factor again, in place, with another penalty."""
@@ -60,9 +59,9 @@ class GramPreconditioner:
         while True:
             for start in range(0, d, 256):
                 stop = min(start + 256, d)
-                A[start:, start:stop] = A[start:stop, start:].T
-                corner = A[start:stop, start:stop]
-                corner[...] = np.triu(corner, 1) + np.triu(corner, 1).T
+                upper = np.triu(A[start:stop, start:stop], 1)
+                A[start:stop, start:stop] = upper + upper.T
+                A[stop:, start:stop] = A[start:stop, stop:].T
             A[np.diag_indices(d)] = self.gram_diagonal + A.dtype.type(ridge)
             A, info = potrf(A, lower=True, clean=False, overwrite_a=True)
             if info == 0:

@@ -40,6 +40,10 @@ class Moments(ABC):
     def merge(self, other: Moments) -> Moments:
         """Absorb what another set of moments has seen, as if its rows had come here."""
 
+    @abstractmethod
+    def empty_copy(self) -> Moments:
+        """Moments of no rows, in the same form."""
+
     def rename(self, classes: np.ndarray) -> Moments:
         """Call the classes by other names, in the same order; counting by small integers is quicker than by text."""
         self.classes = np.asarray(classes)
@@ -111,9 +115,22 @@ class Moments(ABC):
 
 def class_codes(labels: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The sorted union of ``classes`` with the labels of a batch, and the batch as indices into it."""
-    seen, codes = np.unique(labels, return_inverse=True)
+    seen, codes = _unique(labels)
     if not len(classes):
         return seen, codes
     if len(np.setdiff1d(seen, classes)):
         classes = np.union1d(classes, seen)
     return classes, np.searchsorted(classes, seen)[codes]
+
+
+def _unique(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct labels and each row's index among them; small integers are counted instead of sorted."""
+    if labels.dtype.kind in "iu" and len(labels):
+        low = labels.min()
+        if labels.max() - low < 1 << 12:
+            places = labels - low
+            present = np.flatnonzero(np.bincount(places))
+            index = np.zeros(int(present[-1]) + 1, dtype=np.intp)
+            index[present] = np.arange(len(present))
+            return (present + low).astype(labels.dtype), index[places]
+    return np.unique(labels, return_inverse=True)

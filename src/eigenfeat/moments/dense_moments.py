@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import blas
 
 from eigenfeat.moments.base import Mixture, Moments, class_codes
+from eigenfeat.moments.compiled import fold_centred, gather_shifted
 from eigenfeat.moments.forms import DenseForm, FactoredForm, RowTerm, SymmetricForm
 from eigenfeat.moments.rows import RowStore
+from eigenfeat.moments.threads import blas_threads, one_blas_thread
 
-BLOCK_BYTES = 16_000_000
-"""Rows are gathered by class in blocks of about this size: larger ones fall out of the cache."""
+BLOCK_BYTES = 64_000_000
+"""Rows are sorted by class within blocks of about this size, which are not copied."""
+
+CHUNK_ROWS = 4096
+"""Rows of one class that are gathered, shifted and multiplied at a time: few enough to stay in cache."""
 
 FLUSH_ROWS = 1 << 16
 """A class's float32 product is moved to the float64 sum at least this often."""
 
-SHIFT_RATIO = 4.0
-"""A class is shifted when some column's mean exceeds this many spreads: below that, nothing is lost without."""
+WORTH_THREADS = 1_000_000
+"""Numbers in a batch below which threads cost more than they save."""
+
+SHIFT_RATIO = 10.0
+"""A column is shifted when its mean exceeds this many spreads: below that, little is lost without."""
+
+SHIFT_ROWS = 256
+"""Rows of a class that its shift is taken from."""
 
 
 _STATE_TYPES = {"counts": np.int64, "_seen": np.bool_}
@@ -117,6 +130,9 @@ class DenseMoments(Moments):
             )
         return self
 
+    def empty_copy(self) -> DenseMoments:
+        return DenseMoments(track_fourth=self.track_fourth)
+
     def _extend(self, classes: np.ndarray, n_features: int) -> None:
         """Make room for labels not seen before."""
         if self._started and n_features != self.n_features:
@@ -139,64 +155,72 @@ class DenseMoments(Moments):
     def _absorb_dense(self, X: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> None:
         dtype = _product_dtype(X.dtype)
         n, d = X.shape
-        open_products: dict[int, np.ndarray] = {}
-        sums: dict[int, _Sums] = {}
         step = max(1, BLOCK_BYTES // max(1, d * dtype.itemsize))
-        buffer = np.empty((min(step, n), d), dtype=dtype)
-        for start in range(0, n, step):
-            block_codes = codes[start : start + step]
-            order = np.argsort(block_codes, kind="stable")
-            edges = np.searchsorted(block_codes[order], np.arange(self.n_classes + 1))
-            gathered = buffer[: len(order)]
-            if X.dtype == dtype:
-                np.take(X[start : start + step], order, axis=0, out=gathered, mode="clip")
-            else:
-                gathered[:] = X[start : start + step][order]
-            for c in np.flatnonzero(np.diff(edges)).tolist():
-                rows = gathered[edges[c] : edges[c + 1]]
-                row_weights = None if weights is None else weights[start : start + step][order[edges[c] : edges[c + 1]]]
-                if c not in open_products:
-                    open_products[c] = np.zeros((d, d), dtype=dtype, order="F")
-                total = self._sum_rows(c, rows, row_weights, open_products[c])
-                sums[c] = total if c not in sums else _added(sums[c], total)
-                if sums[c].count >= FLUSH_ROWS:
-                    self._flush(c, sums.pop(c), open_products.pop(c))
-        for c, total in sums.items():
-            self._flush(c, total, open_products[c])
+        codes = codes.astype(np.min_scalar_type(max(self.n_classes - 1, 0)))  # small integers sort in linear time
+        sums = {c: _Sums(0, 0.0, 0.0, np.zeros(d)) for c in np.flatnonzero(np.bincount(codes)).tolist()}
+        products = {c: np.zeros((d, d), dtype=dtype) for c in sums}
 
-    def _sum_rows(self, c: int, rows: np.ndarray, weights: np.ndarray | None, product: np.ndarray) -> _Sums:
-        """Sums of one class's rows of a block (overwritten); their product is added to ``product`` in place."""
-        dtype = rows.dtype
+        def add_classes(block, order, edges, row_weights, classes: list[int]) -> None:
+            buffer = np.empty((min(CHUNK_ROWS, len(order)), d), dtype=dtype)
+            for c in classes:
+                for chosen in np.split(
+                    order[edges[c] : edges[c + 1]], range(CHUNK_ROWS, edges[c + 1] - edges[c], CHUNK_ROWS)
+                ):
+                    w = None if row_weights is None else row_weights[chosen]
+                    self._sum_rows(c, block, chosen, w, buffer[: len(chosen)], sums[c], products[c])
+                if sums[c].count >= FLUSH_ROWS:
+                    self._flush(c, sums[c], products[c])
+                    sums[c], products[c][:] = _Sums(0, 0.0, 0.0, np.zeros(d)), 0
+
+        # Classes have sums of their own, so threads share nothing; with one class BLAS may use the cores.
+        threads = min(blas_threads(), len(sums)) if n * d > WORTH_THREADS else 1
+        with one_blas_thread() if threads > 1 else nullcontext(), ThreadPoolExecutor(threads) as pool:
+            for start in range(0, n, step):
+                rows = slice(start, start + step)
+                order = np.argsort(codes[rows], kind="stable")
+                edges = np.searchsorted(codes[rows], np.arange(self.n_classes + 1), sorter=order)
+                row_weights = None if weights is None else weights[rows]
+                parts = _balanced(np.diff(edges), threads)
+                list(pool.map(partial(add_classes, X[rows], order, edges, row_weights), parts))
+            for c in sums:
+                self._flush(c, sums[c], products[c])
+
+    def _sum_rows(self, c: int, block, chosen, weights, rows, sums: _Sums, product: np.ndarray) -> None:
+        """Add the chosen rows of a block, all of class c, to its open sums and product; ``rows`` is room for them."""
         if not self._seen[c]:
-            self._shifts[c], self._seen[c] = _first_shift(rows), True
-        if self._shifts[c].any():
-            rows -= self._shifts[c].astype(dtype)
+            self._shifts[c], self._seen[c] = _first_shift(block[chosen[:SHIFT_ROWS]], rows.dtype), True
+        gather_shifted(block, chosen, self._shifts[c].astype(rows.dtype), rows)
         if weights is None:
-            count = len(rows)
-            w_sum, w_square, ones = float(count), float(count), np.ones(count, dtype=dtype)
-            first = ones @ rows
+            sums.first += np.ones(len(rows), dtype=rows.dtype) @ rows
+            sums.count += len(rows)
+            sums.weight += len(rows)
+            sums.weight_square += len(rows)
         else:
-            count, w_sum, w_square = int(np.count_nonzero(weights)), float(weights.sum()), float(weights @ weights)
-            first = weights.astype(dtype) @ rows
-        total = _Sums(count, w_sum, w_square, first.astype(np.float64))
+            sums.count += int(np.count_nonzero(weights))
+            sums.weight += float(weights.sum())
+            sums.weight_square += float(np.dot(weights, weights))
+            sums.first += weights.astype(rows.dtype) @ rows
         if self.track_fourth:
             squares = np.einsum("ij,ij->i", rows, rows)
-            weighted = squares if weights is None else squares * weights.astype(dtype)
-            total.third = (weighted @ rows).astype(np.float64)
-            total.fourth = float(np.dot(weighted.astype(np.float64), squares.astype(np.float64)))
+            weighted = squares if weights is None else squares * weights.astype(rows.dtype)
+            sums.third = sums.third + (weighted @ rows).astype(np.float64)
+            sums.fourth += float(np.dot(weighted.astype(np.float64), squares.astype(np.float64)))
         if weights is not None:
-            rows *= np.sqrt(weights).astype(dtype)[:, None]
-        syrk = blas.ssyrk if dtype == np.float32 else blas.dsyrk
-        syrk(1.0, rows.T, beta=1.0, c=product, overwrite_c=1, lower=1)
-        return total
+            rows *= np.sqrt(weights).astype(rows.dtype)[:, None]
+        product += rows.T @ rows
 
-    def _flush(self, c: int, total: _Sums, product: np.ndarray) -> None:
+    def _flush(self, c: int, sums: _Sums, product: np.ndarray) -> None:
         """Centre the open sums of a class and add them to what is kept."""
-        if total.weight <= 0:
+        if sums.weight <= 0:
             return
-        second = product.astype(np.float64)
-        second = np.tril(second) + np.tril(second, -1).T
-        self._combine_raw(c, total, second)
+        if not self.weights[c] and not self.track_fourth:  # nothing to merge with: straight into the empty scatter
+            fold_centred(product, sums.first, sums.weight, self._scatters[c])
+            self._offsets[c] = sums.first / sums.weight
+            self.counts[c], self.weights[c], self.weight_squares[c] = sums.count, sums.weight, sums.weight_square
+            return
+        scatter = np.zeros_like(self._scatters[c])
+        fold_centred(product, sums.first, sums.weight, scatter)
+        self._combine_centred(c, sums, scatter)
 
     def _absorb_sparse(self, X, codes: np.ndarray, weights: np.ndarray | None) -> None:
         X = X.astype(_product_dtype(X.dtype), copy=False)
@@ -216,18 +240,18 @@ class DenseMoments(Moments):
                 squares = np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
                 sums.third = weighted.T @ squares
                 sums.fourth = float((w * squares) @ squares)
-            self._combine_raw(c, sums, second, about_shift=False)
+            second -= np.outer(sums.first, sums.first / sums.weight)
+            self._combine_centred(c, sums, second, about_shift=False)
 
-    # A block's sums about the shift -> centred -> merged.
-    def _combine_raw(self, c: int, sums: _Sums, second: np.ndarray, about_shift: bool = True) -> None:
+    def _combine_centred(self, c: int, sums: _Sums, scatter: np.ndarray, about_shift: bool = True) -> None:
+        """Merge rows whose scatter is centred; their other sums are about the shift, or about zero."""
         offset = sums.first / sums.weight
-        second -= np.outer(sums.first, offset)
         third, fourth = None, 0.0
         if self.track_fourth:
-            third, fourth = _recentred(sums.weight, offset, second, sums.third, sums.fourth)
+            third, fourth = _recentred(sums.weight, offset, scatter, sums.third, sums.fourth)
         if not about_shift:
             offset = offset - self._shifts[c]
-        self._combine(c, sums.count, sums.weight, sums.weight_square, offset, second, third, fourth)
+        self._combine(c, sums.count, sums.weight, sums.weight_square, offset, scatter, third, fourth)
 
     def _combine(self, c, count, weight, weight_square, offset, scatter, third, fourth) -> None:
         """Chan's update: add a centred set of rows to class c."""
@@ -297,23 +321,23 @@ def _product_dtype(dtype: np.dtype) -> np.dtype:
     return np.dtype(np.float32 if exact else np.float64)
 
 
-def _first_shift(rows: np.ndarray) -> np.ndarray:
-    """The mean of a class's first rows if it dwarfs their spread, else zero; exact in the type of the rows."""
+def _balanced(sizes: np.ndarray, n_parts: int) -> list[list[int]]:
+    """Classes with rows, split into parts of about equally many rows: the largest first, to the emptiest part."""
+    parts: list[list[int]] = [[] for _ in range(n_parts)]
+    loads = [0] * n_parts
+    for c in np.argsort(-sizes, kind="stable").tolist():
+        if sizes[c]:
+            emptiest = loads.index(min(loads))
+            parts[emptiest].append(c)
+            loads[emptiest] += int(sizes[c])
+    return parts
+
+
+def _first_shift(rows: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """The mean of a class's first rows if it dwarfs their spread, else zero; exact in the type of the products."""
     mean = rows.mean(axis=0, dtype=np.float64)
-    spread = rows[: 1 << 12].std(axis=0, dtype=np.float64)
-    needed = np.abs(mean) > SHIFT_RATIO * spread
-    return np.where(needed, mean, 0.0).astype(rows.dtype).astype(np.float64)
-
-
-def _added(a: _Sums, b: _Sums) -> _Sums:
-    return _Sums(
-        a.count + b.count,
-        a.weight + b.weight,
-        a.weight_square + b.weight_square,
-        a.first + b.first,
-        a.third + b.third,
-        a.fourth + b.fourth,
-    )
+    needed = np.abs(mean) > SHIFT_RATIO * rows.std(axis=0, dtype=np.float64)
+    return np.where(needed, mean, 0.0).astype(dtype).astype(np.float64)
 
 
 def _moved(weight, delta, scatter, third, fourth) -> tuple[np.ndarray, float]:

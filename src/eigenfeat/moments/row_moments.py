@@ -45,6 +45,9 @@ class RowMoments(Moments):
             self.update(rows, labels, weights)
         return self
 
+    def empty_copy(self) -> RowMoments:
+        return RowMoments()
+
     def _index(self) -> None:
         self.n_features = self._rows[0].shape[1]
         self._store = None

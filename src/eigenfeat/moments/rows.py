@@ -72,7 +72,7 @@ class RowStore:
         if self._gram is None and self.n_rows**2 * self.dtype.itemsize <= self.cache_bytes:
             self._gram = self._full_gram()
         if self._gram is not None:
-            return self._gram[np.ix_(left, right)]
+            return self._gram[left[:, None], right]
         product = self.rows[left] @ self.rows[right].T
         return product.toarray() if sparse.issparse(product) else product
 
@@ -89,9 +89,10 @@ class RowStore:
         frequent = counts > self.dense_column_share * self.n_rows
         common = X[:, frequent].toarray()
         gram = common @ common.T
+        del common
         rare = X[:, ~frequent].tocsr()
-        step = max(1, 20_000_000 // max(1, self.n_rows))
+        rare_transpose = rare.T.tocsr()
+        step = max(1, 4_000_000 // max(1, self.n_rows))
         for start in range(0, self.n_rows, step):
-            block = (rare[start : start + step] @ rare.T).tocoo()
-            gram[start + block.row, block.col] += block.data
+            gram[start : start + step] += (rare[start : start + step] @ rare_transpose).toarray()
         return gram

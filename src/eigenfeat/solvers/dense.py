@@ -8,10 +8,10 @@ import numpy as np
 from scipy.linalg import eigh
 
 from eigenfeat.quotients.quotient import Quotient
-from eigenfeat.solvers.conventions import select
+from eigenfeat.solvers.conventions import leading
 from eigenfeat.solvers.directions import Directions
 from eigenfeat.solvers.finish import finish
-from eigenfeat.solvers.noise import SMALL, factor_noise
+from eigenfeat.solvers.noise import SMALL, NoiseFactor, factor_noise
 from eigenfeat.solvers.request import Request
 
 name = "dense"
@@ -22,19 +22,24 @@ ALL_ABOVE = 0.25
 
 
 def solve_group(quotients: Sequence[Quotient], request: Request) -> list[Directions]:
-    """Solve problems that share one noise matrix."""
+    """Solve problems that share one noise matrix; small ones in one stack."""
     noise = factor_noise(quotients[0].noise, request.dtype, quotients[0].label)
-    if noise.rank <= SMALL and len(quotients) > 1:
-        signals = np.stack([q.signal.toarray().astype(request.dtype, copy=False) for q in quotients])
-        solutions = list(zip(*np.linalg.eigh(noise.congruence(signals))))
-    else:
-        solutions = [_wanted_end(noise.congruence(q.signal.toarray()), request) for q in quotients]
+    if noise.rank <= SMALL:
+        signals = np.stack([q.signal.toarray() for q in quotients]).astype(request.dtype, copy=False)
+        return _finish(quotients, *np.linalg.eigh(noise.congruence(signals)), noise, request)
     results = []
-    for quotient, (values, whitened) in zip(quotients, solutions):
-        order = select(values, request)
-        vectors = noise.unwhiten(whitened[:, order])
-        results.append(finish(quotient, vectors, values[order], request, name, noise))
+    for quotient in quotients:
+        values, whitened = _wanted_end(noise.congruence(quotient.signal.toarray()), request)
+        results += _finish([quotient], values[None], whitened[None], noise, request)
     return results
+
+
+def _finish(
+    quotients: Sequence[Quotient], values: np.ndarray, whitened: np.ndarray, noise: NoiseFactor, request: Request
+) -> list[Directions]:
+    values, whitened = leading(values, whitened, request)
+    vectors = noise.unwhiten(whitened) if len(whitened) > 1 else noise.unwhiten(whitened[0])[None]
+    return finish(quotients, vectors, values, request, name, noise)
 
 
 def _wanted_end(matrix: np.ndarray, request: Request) -> tuple[np.ndarray, np.ndarray]:

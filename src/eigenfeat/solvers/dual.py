@@ -15,31 +15,37 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.linalg import cholesky, eigh, solve_triangular
 
 from eigenfeat.moments.forms import FactoredForm
 from eigenfeat.quotients.quotient import Quotient
-from eigenfeat.solvers.conventions import orientation, rank_cutoff, select
+from eigenfeat.solvers.conventions import largest_entry_signs, leading, rank_cutoff, signs_of
 from eigenfeat.solvers.directions import Directions, DualVectors
+from eigenfeat.solvers.finish import collect
 from eigenfeat.solvers.noise import zero_noise
 from eigenfeat.solvers.request import Request
+from eigenfeat.solvers.stacked_rows import StackedRows, small_gram
 
 name = "dual"
 requires = ("factored", "largest")
 
 #: Up to this order, stacked eigenproblems beat one call a problem for a few directions.
 STACKED = 64
+#: Entries of all references of a stack up to which they are projected together.
+TOGETHER = 100_000
 
 
 @dataclass(frozen=True)
-class _Inner:
-    """Inner products of m problems with one noise: A = FᵀF (m, f, f), K = FᵀG (m, f, g), B = GᵀG (g, g)."""
+class _Noise:
+    """What the problems of one noise share: B = GᵀG (g, g), the lower Cholesky factor of tI + B if t > 0."""
 
-    A: np.ndarray
-    K: np.ndarray
+    form: FactoredForm
     B: np.ndarray
-    shift: float
-    width: int
+    lower: np.ndarray | None
+
+    @property
+    def shift(self) -> float:
+        return float(self.form.shift)
 
 
 def solve_group(quotients: Sequence[Quotient], request: Request) -> list[Directions]:
@@ -51,6 +57,9 @@ def solve_group(quotients: Sequence[Quotient], request: Request) -> list[Directi
     B = noise.inner(noise).astype(request.dtype, copy=False)
     if not np.any(B) and not noise.shift:
         raise zero_noise(quotients[0].label)
+    t = request.dtype.type(noise.shift)
+    lower = cholesky(B + t * np.eye(len(B), dtype=B.dtype), lower=True, check_finite=False) if t else None
+    shared = _Noise(noise, B, lower)
     by_rank: dict[int, list[int]] = defaultdict(list)
     for position, quotient in enumerate(quotients):
         by_rank[quotient.signal.rank].append(position)  # type: ignore[attr-defined]
@@ -61,7 +70,7 @@ def solve_group(quotients: Sequence[Quotient], request: Request) -> list[Directi
         for start in range(0, len(positions), step):
             chosen = positions[start : start + step]
             stack = [quotients[i] for i in chosen]
-            results.update(zip(chosen, _solve_stack(stack, noise, B, request)))
+            results.update(zip(chosen, _solve_stack(stack, shared, request)))
     return [results[i] for i in range(len(quotients))]
 
 
@@ -80,90 +89,97 @@ def _solve_scaled(quotients: Sequence[Quotient], noise: FactoredForm, request: R
         for q in quotients
     ]
     back = noise.store.scaled_columns(1 / ridge)
-    results = []
-    for quotient, found in zip(quotients, solve_group(scaled, request)):
-        assert isinstance(found.vectors, DualVectors)
-        vectors = _oriented(replace(found.vectors, store=back), quotient.references, request.dtype)
-        results.append(replace(found, vectors=vectors))
-    return results
+    solved = solve_group(scaled, request)
+    vectors = _oriented(quotients, [replace(r.vectors, store=back) for r in solved])  # type: ignore[type-var,misc]
+    return [replace(r, vectors=v) for r, v in zip(solved, vectors)]
 
 
-def _solve_stack(
-    quotients: Sequence[Quotient], noise: FactoredForm, B: np.ndarray, request: Request
-) -> list[Directions]:
-    signals = [q.signal for q in quotients]
-    A = np.stack([F.inner(F) for F in signals]).astype(request.dtype, copy=False)  # type: ignore[attr-defined]
-    K = np.stack([F.inner(noise) for F in signals]).astype(request.dtype, copy=False)  # type: ignore[attr-defined]
-    inner = _Inner(A, K, B, float(noise.shift), noise.shape[0])
-    values, p, q, noise_rank = _ridged(inner, request) if inner.shift else _restricted(inner, request)
-    residuals = _residuals(inner, values, p, q)
-    results = []
-    for i, quotient in enumerate(quotients):
-        kept = values[i] > rank_cutoff(values[i], request.dtype)
-        order = np.flatnonzero(kept)
-        order = order[select(values[i][order], request)]
-        rows_f, c_f = quotient.signal.row_coefficients(p[i][:, order])  # type: ignore[attr-defined]
-        rows_g, c_g = noise.row_coefficients(q[i][:, order])
-        vectors = DualVectors(noise.store, np.concatenate([rows_f, rows_g]), np.concatenate([c_f, c_g]))
-        results.append(
-            Directions(
-                vectors=_oriented(vectors, quotient.references, request.dtype),
-                values=values[i][order],
-                residuals=residuals[i][order],
-                converged=bool(np.all(residuals[i][order] <= request.tol)),
-                solver=name,
-                noise_rank=noise_rank,
-                label=quotient.label,
-            )
-        )
-    return results
+def _solve_stack(quotients: Sequence[Quotient], shared: _Noise, request: Request) -> list[Directions]:
+    """With A = FᵀF (m, f, f) and K = FᵀG (m, f, g) of all problems at once."""
+    noise = shared.form
+    signals: list[FactoredForm] = [q.signal for q in quotients]  # type: ignore[misc]
+    rows = StackedRows.of(signals) if len(signals) > 1 else None
+    if rows is not None:
+        A, K = np.stack([small_gram(F) for F in signals]), rows.inner(noise)
+    else:
+        A, K = np.stack([F.inner(F) for F in signals]), np.stack([F.inner(noise) for F in signals])
+    A, K = A.astype(request.dtype, copy=False), K.astype(request.dtype, copy=False)
+    values, p, q, noise_rank = (_ridged if shared.shift else _restricted)(A, K, shared, request)
+    residuals = _residuals(A, K, shared, values, p, q)
+
+    # v = Fp + Gq as combinations of the store's rows.
+    m, g, r = q.shape
+    noise_rows, flat = noise.row_coefficients(q.transpose(1, 0, 2).reshape(g, m * r))
+    by_noise = flat.reshape(-1, m, r).transpose(1, 0, 2)
+    if rows is not None:
+        by_signal = list(zip(rows.index, rows.row_coefficients(p)))
+    else:
+        by_signal = [F.row_coefficients(block) for F, block in zip(signals, p)]
+    vectors = []
+    for (signal_rows, c), d in zip(by_signal, by_noise):
+        coefficients = np.concatenate([c, d]).astype(request.dtype, copy=False)
+        vectors.append(DualVectors(noise.store, np.concatenate([signal_rows, noise_rows]), coefficients))
+    return collect(quotients, _oriented(quotients, vectors), values, residuals, request, name, noise_rank)
 
 
-def _ridged(inner: _Inner, request: Request) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-    """Eigenvalues and factor coordinates p, q of the directions ``v = Fp + Gq``, ridge t > 0."""
-    A, K, B = inner.A, inner.K, inner.B
-    t = request.dtype.type(inner.shift)
+def _ridged(
+    A: np.ndarray, K: np.ndarray, noise: _Noise, request: Request
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+    """Eigenvalues, factor coordinates p, q of the directions ``v = Fp + Gq``, and the noise's rank, for t > 0.
+
+    With ``tI + GᵀG = LLᵀ`` and ``Z = L⁻¹GᵀF``: ``M = (FᵀF - ZᵀZ) / t``, ``q = -L⁻ᵀZp``.
+    """
     m, f, g = K.shape
-    Kt = K.transpose(2, 0, 1).reshape(g, m * f)
-    if g:
-        core = cho_factor(B + t * np.eye(g, dtype=B.dtype), lower=True, check_finite=False)
-        Kt = cho_solve(core, Kt, check_finite=False)
-    Y = Kt.reshape(g, m, f).transpose(1, 0, 2)
-    values, U = _top((A - K @ Y) / t, request)
-    p = U / (t * np.sqrt(np.maximum(values, np.finfo(values.dtype).tiny)))[:, None, :]
-    return values, p, -(Y @ p), inner.width
+    t = request.dtype.type(noise.shift)
+    Z = _triangular(noise.lower, K.transpose(2, 0, 1).reshape(g, m * f), "N").reshape(g, m, f).transpose(1, 0, 2)
+    values, U = _top((A - Z.transpose(0, 2, 1) @ Z) / t, request)
+    p = U / (t * np.sqrt(values))[:, None, :]
+    r = p.shape[2]
+    q = _triangular(noise.lower, (Z @ p).transpose(1, 0, 2).reshape(g, m * r), "T").reshape(g, m, r)
+    return values, p, -q.transpose(1, 0, 2), noise.form.shape[0]
 
 
-def _restricted(inner: _Inner, request: Request) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+def _triangular(lower: np.ndarray | None, block: np.ndarray, trans: str) -> np.ndarray:
+    # A noise without rows, such as the identity, has nothing to solve with.
+    return solve_triangular(lower, block, lower=True, trans=trans, check_finite=False) if len(block) else block
+
+
+def _restricted(
+    A: np.ndarray, K: np.ndarray, noise: _Noise, request: Request
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """The same in the range of G: with ``GᵀG = UDUᵀ``, directions ``v = G U D⁻¹ a`` have ``vᵀNv = aᵀa``."""
-    D, U = eigh(inner.B, check_finite=False)
+    D, U = eigh(noise.B, check_finite=False)
     kept = rank_cutoff(D, request.dtype) < D
     W = U[:, kept] / D[kept]
-    C = inner.K @ W
+    C = K @ W
     values, a = _top(C.transpose(0, 2, 1) @ C, request)
     q = W @ a
-    p = np.zeros((*inner.K.shape[:2], q.shape[2]), dtype=q.dtype)
-    return values, p, q, int(kept.sum())
+    return values, np.zeros((*K.shape[:2], q.shape[2]), dtype=q.dtype), q, int(kept.sum())
 
 
 def _top(matrices: np.ndarray, request: Request) -> tuple[np.ndarray, np.ndarray]:
-    """Leading eigenpairs of a stack of symmetric matrices."""
+    """Leading eigenpairs of a stack of symmetric matrices; values that are rounding are not a number."""
     n = matrices.shape[-1]
     count = request.count(n)
     if n <= STACKED:
         values, U = np.linalg.eigh(matrices)
-        return values[:, n - count :], U[:, :, n - count :]
-    pairs = [eigh(M, subset_by_index=(n - count, n - 1), overwrite_a=True, check_finite=False) for M in matrices]
-    return np.stack([w for w, _ in pairs]), np.stack([U for _, U in pairs])
+    else:
+        end = (n - count, n - 1)
+        pairs = [eigh(M, subset_by_index=end, overwrite_a=True, check_finite=False) for M in matrices]
+        values, U = np.stack([w for w, _ in pairs]), np.stack([U for _, U in pairs])
+    cutoff = rank_cutoff(values, request.dtype)[:, None]
+    return leading(np.where(values > cutoff, values, np.nan), U, request)
 
 
-def _residuals(inner: _Inner, values: np.ndarray, p: np.ndarray, q: np.ndarray) -> np.ndarray:
+def _residuals(
+    A: np.ndarray, K: np.ndarray, noise: _Noise, values: np.ndarray, p: np.ndarray, q: np.ndarray
+) -> np.ndarray:
     """Relative residuals from inner products: ``Sv - λNv = Fa + Gb`` with a and b small by themselves.
 
     A direction confined to the range of the noise (no ridge) solves the equation in that range only, so the
     residual is then measured there.
     """
-    A, K, B, t = inner.A, inner.K, inner.B, values.dtype.type(inner.shift)
+    B, t = noise.B, values.dtype.type(noise.shift)
     Kt = K.transpose(0, 2, 1)
     Fv, Gv = A @ p + K @ q, Kt @ p + B @ q
     lam = values[:, None, :]
@@ -181,10 +197,37 @@ def _residuals(inner: _Inner, values: np.ndarray, p: np.ndarray, q: np.ndarray) 
     return np.divide(gap, size, out=np.zeros_like(gap), where=size > 0)
 
 
-def _oriented(vectors: DualVectors, references: np.ndarray | None, dtype: np.dtype) -> DualVectors:
-    projections = None
-    if references is not None and len(references):
-        projections = vectors.store.times(vectors.index, references.T).T @ vectors.coefficients
-    signs = orientation(vectors, projections, references)
-    coefficients = (vectors.coefficients * signs).astype(dtype, copy=False)
-    return DualVectors(vectors.store, vectors.index, coefficients)
+def _oriented(quotients: Sequence[Quotient], vectors: Sequence[DualVectors]) -> list[DualVectors]:
+    """Signs as `conventions.orient` gives them, with the references projected on the rows first."""
+    projected = _projected_references(quotients, vectors)
+    if len({(p.shape, v.coefficients.shape) for p, v in zip(projected, vectors)}) == 1:
+        signs = _signs(np.stack(projected), np.stack([v.coefficients for v in vectors]))
+    else:
+        signs = [_signs(p, v.coefficients) for p, v in zip(projected, vectors)]  # type: ignore[assignment]
+    results = []
+    for v, sign in zip(vectors, signs):
+        if not sign.all():
+            sign = np.where(sign == 0, largest_entry_signs(v.toarray()), sign)
+        results.append(replace(v, coefficients=v.coefficients * sign.astype(v.dtype)))
+    return results
+
+
+def _signs(projected: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    """Signs from (..., rows, q) references at the rows; zero where they say nothing."""
+    if projected.shape[-1] == 0:
+        return np.zeros((*coefficients.shape[:-2], coefficients.shape[-1]))
+    # The sum of sizes bounds the sum: what is small next to it is rounding.
+    reach = np.einsum("...n,...nr->...r", np.abs(projected).max(axis=-1), np.abs(coefficients))
+    return signs_of(np.swapaxes(projected, -1, -2) @ coefficients, reach)
+
+
+def _projected_references(quotients: Sequence[Quotient], vectors: Sequence[DualVectors]) -> list[np.ndarray]:
+    """Each quotient's references on the rows of its directions, (rows, q): one product for a stack of small ones."""
+    store = vectors[0].store
+    none = np.empty((0, store.n_columns), dtype=store.dtype)
+    references = [none if q.references is None else q.references for q in quotients]
+    if len(quotients) * store.n_columns > TOGETHER:
+        return [np.asarray(store.times(v.index, r.T)) for v, r in zip(vectors, references)]
+    together = np.asarray(store.times(np.concatenate([v.index for v in vectors]), np.concatenate(references).T))
+    row, column = (np.cumsum([0, *map(len, part)]) for part in ([v.index for v in vectors], references))
+    return [together[row[i] : row[i + 1], column[i] : column[i + 1]] for i in range(len(quotients))]

@@ -18,7 +18,7 @@ from scipy.linalg import blas, lapack
 from eigenfeat.moments.forms import DenseForm, SymmetricForm
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.solvers import dense
-from eigenfeat.solvers.conventions import rank_cutoff, relative_residuals, select
+from eigenfeat.solvers.conventions import rank_cutoff, relative_residuals
 from eigenfeat.solvers.directions import Directions
 from eigenfeat.solvers.finish import finish
 from eigenfeat.solvers.noise import BasisNoise, CholeskyNoise, NoiseFactor, factor_noise
@@ -31,8 +31,9 @@ requires = ("moderate_size", "largest", "n_components")
 SIDE_BY_SIDE = 512
 #: The noise's condition number up to which its factor in float32 is a good guide.
 GUIDE_CONDITION = 1e5
-#: Basis columns a direction at which convergence is first looked at, and at which the search is given up.
-FIRST_LOOK, GIVE_UP = 5, 16
+#: Basis columns a direction: before the residuals begin to fall, for each digit they fall by, at which to give up.
+#: The first two tell when to look for convergence, which costs as much as a step.
+ONSET, PER_DIGIT, GIVE_UP = 2.5, 0.65, 16
 #: Ritz vectors kept beyond those asked for: the last ones converge last.
 GUARD = 4
 #: Rounds of residual corrections before the dense solver takes over.
@@ -99,7 +100,8 @@ def _wanted(request: Request) -> int:
 
 
 def _block_size(n_components: int) -> int:
-    return max(8, n_components // 2 + 4)
+    """A little more than half of the directions, in the steps of 8 that BLAS kernels like."""
+    return 8 * -(-(n_components + 8) // 16)
 
 
 def _in_type(form: SymmetricForm, dtype: np.dtype) -> DenseForm:
@@ -109,7 +111,7 @@ def _in_type(form: SymmetricForm, dtype: np.dtype) -> DenseForm:
 
 
 def _search(signals: Sequence[DenseForm], whitener: _Whitener, request: Request) -> np.ndarray:
-    """Leading Ritz vectors of every signal, as (m, d, p) directions, by block Lanczos with full orthogonality.
+    """Leading Ritz vectors of every signal, as (m, d, p) directions, by block Lanczos, fully orthogonalised.
 
     Vectors are rows here, so that all blocks lie side by side in memory: Q is (m, columns, rank), and T its
     projection of the m whitened signals.
@@ -124,25 +126,28 @@ def _search(signals: Sequence[DenseForm], whitener: _Whitener, request: Request)
     Q = np.empty((m, columns, rank), dtype=dtype)
     T = np.zeros((m, columns, columns))
     Q[:, :b] = _orthonormal_rows(start[None])
+    look = k * (ONSET - PER_DIGIT * np.log10(request.tol))
     for end in range(b, columns + 1, b):
-        last = slice(end - b, end)
+        last, recent, known = slice(end - b, end), slice(max(0, end - 2 * b), end), Q[:, :end]
         image = _apply(signals, whitener, Q[:, last])
-        known = Q[:, :end]
-        along = image @ known.transpose(0, 2, 1)
-        image -= along @ known
-        T[:, last, :end] = along
-        T[:, :end, last] = along.transpose(0, 2, 1)
-        if end < columns:
-            following = Q[:, end : end + b]
-            following[:] = _orthonormal_rows(_reject(image, known))
-            following[:] = _orthonormal_rows(_reject(following, known))
-            coupling = image @ following.transpose(0, 2, 1)
-        if end == columns or (end >= FIRST_LOOK * k and (end // b) % 2 == 0):
+        # In exact arithmetic only the two latest blocks matter (T is banded); the rest is rounding, removed below.
+        along = image @ Q[:, recent].transpose(0, 2, 1)
+        image -= along @ Q[:, recent]
+        T[:, last, recent] = along
+        T[:, recent, last] = along.transpose(0, 2, 1)
+        following = _orthonormal_rows(_reject(_orthonormal_rows(image), known))
+        coupling = image @ following.transpose(0, 2, 1)
+        if end == columns or end >= look:
             theta, Y = np.linalg.eigh(T[:, :end, :end])
             theta, Y = theta[:, ::-1][:, :k], Y[:, :, ::-1][:, :, : k + GUARD]
             left = np.linalg.norm(coupling.transpose(0, 2, 1) @ Y[:, end - b :, :k], axis=1)
-            if np.all(left <= request.tol * np.abs(theta)):
+            floor = np.cbrt(np.finfo(request.dtype).eps) * np.abs(theta[:, :1]) + np.finfo(np.float32).tiny
+            # A relative residual divides by ‖Sv‖ + λ‖Nv‖, which is 2λ here.
+            excess = np.max(left / (2 * request.tol * np.maximum(np.abs(theta), floor)))
+            if end == columns or excess <= 1:
                 break
+            look = end + k * PER_DIGIT * np.log10(excess)
+        Q[:, end : end + b] = following
     ritz = Y.transpose(0, 2, 1).astype(dtype) @ Q[:, :end]
     return whitener.unwhiten(ritz).transpose(0, 2, 1)
 
@@ -164,15 +169,19 @@ def _reject(rows: np.ndarray, known: np.ndarray) -> np.ndarray:
 
 
 def _orthonormal_rows(rows: np.ndarray) -> np.ndarray:
-    """Orthonormal rows of the same span, by the eigenvectors of their Gram matrix.
+    """Orthonormal rows of the same span from their Gram matrix; twice in a row as orthogonal as a QR factorisation.
 
-    Twice in a row this is as orthogonal as a QR factorisation. Rows that depend on the others come out as
-    scaled rounding errors, which are as good as random new directions once they are orthogonalised again.
+    Rows that depend on the others come out as scaled rounding errors, which are as good as random new directions once
+    they are orthogonalised again.
     """
-    D, U = np.linalg.eigh((rows @ rows.transpose(0, 2, 1)).astype(np.float64))
-    floor = np.finfo(rows.dtype).eps * D[:, -1:] + np.finfo(rows.dtype).tiny
-    scale = 1 / np.sqrt(np.maximum(D, floor))
-    return (U * scale[:, None, :]).transpose(0, 2, 1).astype(rows.dtype) @ rows
+    gram = (rows @ rows.transpose(0, 2, 1)).astype(np.float64)
+    try:
+        transform = np.linalg.inv(np.linalg.cholesky(gram))
+    except np.linalg.LinAlgError:
+        D, U = np.linalg.eigh(gram)
+        floor = np.finfo(rows.dtype).eps * D[:, -1:] + np.finfo(rows.dtype).tiny
+        transform = (U / np.sqrt(np.maximum(D, floor))[:, None, :]).transpose(0, 2, 1)
+    return transform.astype(rows.dtype) @ rows
 
 
 def _refine(
@@ -186,13 +195,12 @@ def _refine(
 ) -> Directions:
     """Rayleigh-Ritz with the matrices as given; where that is not enough, in the span of residuals as well."""
     k = _wanted(request)
-    mean_quotient = quotient.signal.trace() / quotient.noise.trace()
     V = vectors.astype(request.dtype)
     SV, NV = S @ V, N @ V
     for attempt in range(CORRECTIONS + 1):
         values, Y = _ritz(V.T @ SV, V.T @ NV)
         V, SV, NV = V @ Y, SV @ Y, NV @ Y
-        residuals = relative_residuals(SV[:, :k], NV[:, :k], values[:k], mean_quotient)
+        residuals = relative_residuals(SV[:, :k], NV[:, :k], values[:k], values[0])
         if attempt == CORRECTIONS or noise.restricted or np.all(residuals <= request.tol):
             break
         late = np.flatnonzero(residuals > request.tol / 2)
@@ -202,9 +210,8 @@ def _refine(
         NE = N @ E
         size = np.sqrt(np.einsum("ij,ij->j", E, NE))
         V, SV, NV = np.hstack([V, E / size]), np.hstack([SV, S @ (E / size)]), np.hstack([NV, NE / size])
-    order = select(values[:k], request)
-    products = SV[:, order], NV[:, order]
-    return finish(quotient, V[:, order], values[order], request, name, noise, products)
+    products = SV[None, :, :k], NV[None, :, :k]
+    return finish([quotient], V[None, :, :k], values[None, :k], request, name, noise, products)[0]
 
 
 def _ritz(signal: np.ndarray, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,14 +1,14 @@
-"""A signal ``S = HHᵀ`` with few columns: the singular values of the whitened H, an r × r problem."""
+"""A signal ``S = HHᵀ`` with few columns in H: the r × r problem of ``HᵀN⁻¹H``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 
 import numpy as np
-from scipy.linalg import eigh, svd
 
 from eigenfeat.quotients.quotient import Quotient
-from eigenfeat.solvers.conventions import rank_cutoff, select
+from eigenfeat.solvers.conventions import leading, rank_cutoff
 from eigenfeat.solvers.directions import Directions
 from eigenfeat.solvers.finish import finish
 from eigenfeat.solvers.noise import NoiseFactor, WoodburyNoise, noise_solver
@@ -19,27 +19,25 @@ requires = ("signal_factor", "noise_solve", "largest")
 
 
 def solve_group(quotients: Sequence[Quotient], request: Request) -> list[Directions]:
-    """Solve problems that share one noise matrix."""
+    """Solve problems that share one noise matrix, those whose factors have equally many columns in one stack."""
     noise = noise_solver(quotients[0].noise, request.dtype, quotients[0].label)
-    results = []
-    for quotient in quotients:
-        assert quotient.signal_factor is not None
-        H = quotient.signal_factor.astype(request.dtype, copy=False)
-        values, vectors = _by_inverse(H, noise) if isinstance(noise, WoodburyNoise) else _by_whitening(H, noise)
-        kept = np.flatnonzero(values > rank_cutoff(values, request.dtype))
-        order = kept[select(values[kept], request)]
-        results.append(finish(quotient, vectors(order), values[order], request, name, noise))
-    return results
+    by_rank: dict[int, list[int]] = defaultdict(list)
+    for position, quotient in enumerate(quotients):
+        by_rank[quotient.signal_factor.shape[1]].append(position)  # type: ignore[union-attr]
+    results: dict[int, Directions] = {}
+    for positions in by_rank.values():
+        results.update(zip(positions, _solve_stack([quotients[i] for i in positions], noise, request)))
+    return [results[i] for i in range(len(quotients))]
 
 
-def _by_whitening(H: np.ndarray, noise: NoiseFactor) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-    """``WᵀH = U diag(s) Zᵀ`` gives λ = s², v = Wu."""
-    U, s, _ = svd(noise.whiten(H), full_matrices=False, overwrite_a=True, check_finite=False)
-    return s**2, lambda order: noise.unwhiten(U[:, order])
-
-
-def _by_inverse(H: np.ndarray, noise: WoodburyNoise) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+def _solve_stack(
+    quotients: Sequence[Quotient], noise: NoiseFactor | WoodburyNoise, request: Request
+) -> list[Directions]:
     """``HᵀN⁻¹H = U diag(λ) Uᵀ`` gives v = N⁻¹Hu up to its length."""
-    P = noise.solve(H)
-    values, U = eigh(H.T @ P, check_finite=False)
-    return values, lambda order: P @ U[:, order]
+    H = np.stack([q.signal_factor for q in quotients]).astype(request.dtype, copy=False)  # type: ignore[misc]
+    m, d, r = H.shape
+    P = noise.solve(H.transpose(1, 0, 2).reshape(d, m * r)).reshape(d, m, r).transpose(1, 0, 2)
+    values, U = np.linalg.eigh(H.transpose(0, 2, 1) @ P)
+    cutoff = rank_cutoff(values, request.dtype)[:, None]
+    values, U = leading(np.where(values > cutoff, values, np.nan), U, request)
+    return finish(quotients, P @ U, values, request, name, noise)

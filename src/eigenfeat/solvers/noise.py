@@ -114,6 +114,7 @@ class WoodburyNoise:
 def factor_noise(noise: SymmetricForm, dtype: np.dtype, label: str) -> NoiseFactor:
     """Factor a dense noise matrix, or restrict it to its range when it is singular.
 
+    In float64, whatever the type of the factor: it is the one place where a small ridge meets large eigenvalues.
     The rank is decided after scaling to a unit diagonal, so that it does not depend on the units of the
     columns.
 
@@ -122,19 +123,18 @@ def factor_noise(noise: SymmetricForm, dtype: np.dtype, label: str) -> NoiseFact
     ValueError
         When the matrix is zero or indefinite.
     """
-    matrix = noise.toarray()
-    diagonal = np.diagonal(matrix).astype(np.float64)
-    if not np.any(matrix):
-        raise zero_noise(label)
-    spread = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-    lower, condition = _cholesky(matrix, spread, dtype)
+    spread = np.sqrt(np.maximum(noise.diagonal().astype(np.float64), 0.0))
+    spread[spread == 0] = 1.0
+    lower, condition = _cholesky(_at_unit_diagonal(noise, spread), np.dtype(noise.dtype))
     if lower is not None:
+        lower *= spread[:, None]
         if len(lower) > SMALL:
-            return CholeskyNoise(lower, condition)
-        identity = np.eye(len(lower), dtype=dtype)
-        basis = solve_triangular(lower, identity, lower=True, trans="T", check_finite=False)
-        return BasisNoise(basis, condition)
-    values, vectors = eigh(matrix / spread[:, None] / spread, check_finite=False)
+            return CholeskyNoise(lower.astype(dtype, copy=False), condition)
+        basis = solve_triangular(lower, np.eye(len(lower)), lower=True, trans="T", check_finite=False)
+        return BasisNoise(basis.astype(dtype, copy=False), condition)
+    values, vectors = eigh(_at_unit_diagonal(noise, spread), overwrite_a=True, check_finite=False)
+    if values[0] == values[-1] == 0:
+        raise zero_noise(label)
     if values[0] < -INDEFINITE * values[-1]:
         raise ValueError(
             f"The noise matrix{_of(label)} is indefinite (smallest eigenvalue {values[0]:.3g}, largest "
@@ -156,19 +156,24 @@ def noise_solver(noise: SymmetricForm, dtype: np.dtype, label: str) -> NoiseFact
     return factor_noise(noise, dtype, label)
 
 
-def _cholesky(matrix: np.ndarray, spread: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray | None, float]:
-    """L and the condition number; no L when the matrix is singular to working precision."""
-    scaled = np.asfortranarray(matrix / spread[:, None] / spread, dtype=dtype)
-    norm = np.abs(scaled).sum(axis=0).max()
+def _at_unit_diagonal(noise: SymmetricForm, spread: np.ndarray) -> np.ndarray:
+    """A new array in the order LAPACK works on in place."""
+    matrix = noise.toarray().astype(np.float64, copy=False).T
+    matrix /= spread[:, None]
+    matrix /= spread
+    return matrix
+
+
+def _cholesky(matrix: np.ndarray, given: np.dtype) -> tuple[np.ndarray | None, float]:
+    """L, in place, and the condition number; no L when the matrix is singular to the precision it was given in."""
+    norm = lapack.dlange("1", matrix)
     try:
-        lower = cholesky(scaled, lower=True, overwrite_a=True, check_finite=False)
+        lower = cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
     except np.linalg.LinAlgError:
         return None, np.inf
-    pocon = lapack.dpocon if dtype == np.float64 else lapack.spocon
-    reciprocal, _ = pocon(lower, norm, uplo="L")
-    if reciprocal < len(matrix) * np.finfo(np.result_type(matrix.dtype, dtype)).eps:
+    reciprocal, _ = lapack.dpocon(lower, norm, uplo="L")
+    if reciprocal < np.sqrt(len(lower)) * np.finfo(given).eps:
         return None, np.inf
-    lower *= spread[:, None].astype(dtype)
     return lower, float(1 / reciprocal)
 
 

@@ -16,9 +16,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from eigenfeat.moments.forms import SymmetricForm
 from eigenfeat.quotients.quotient import Quotient
-from eigenfeat.solvers.conventions import select
 from eigenfeat.solvers.directions import Directions
 from eigenfeat.solvers.finish import finish
 from eigenfeat.solvers.noise import noise_solver
@@ -28,16 +26,16 @@ name = "randomized"
 requires = ("noise_solve", "largest", "n_components")
 
 #: Random vectors beyond the directions asked for, and passes at most.
-OVERSAMPLING, PASSES = 10, 8
+OVERSAMPLING, PASSES = 5, 10
 
 
 def solve_group(quotients: Sequence[Quotient], request: Request) -> list[Directions]:
     """Solve problems that share one noise matrix."""
     noise = noise_solver(quotients[0].noise, request.dtype, quotients[0].label)
-    results = []
+    results: list[Directions] = []
     for quotient in quotients:
         vectors, values = _subspace(quotient, noise.solve, noise.rank, request)
-        results.append(finish(quotient, vectors, values, request, name, noise))
+        results += finish([quotient], vectors[None], values[None], request, name, noise)
     return results
 
 
@@ -49,45 +47,47 @@ def _subspace(
     k = request.count(rank)
     width = min(k + OVERSAMPLING, rank)
     limit = min(PASSES * width, rank)
+    rounding = (100 * float(np.finfo(request.dtype).eps)) ** 2
     rng = np.random.default_rng(request.seed)
     Q = np.empty((d, limit), dtype=request.dtype, order="F")
     T = np.zeros((limit, limit))
     block = solve(S @ rng.standard_normal((d, width)).astype(request.dtype))
-    block = _noise_orthonormal(_noise_orthonormal(block, N), N)
-    end = 0
+    block, N_block = _orthonormal(block, N @ block)
+    N_recent, before, start, end = N_block, 0, 0, block.shape[1]
     while True:
-        start, end = end, min(end + block.shape[1], limit)
         Q[:, start:end] = block[:, : end - start]
-        known = Q[:, :end]
+        known, recent = Q[:, :end], Q[:, before:end]
         image = S @ Q[:, start:end]
-        along = known.T @ image
-        T[:end, start:end] = along
-        T[start:end, :end] = along.T
+        along = recent.T @ image
+        T[before:end, start:end] = along
+        T[start:end, before:end] = along.T
         theta, Y = np.linalg.eigh(T[:end, :end])
         theta, Y = theta[::-1][:k], Y[:, ::-1][:, :k]
+        # Lanczos: N⁻¹S times the latest block, less its part in the two latest, whose products with N are at hand.
+        block = solve(image)
+        scale = float(np.einsum("ij,ij->", block, image))
+        block -= recent @ along
+        image -= N_recent @ along
+        following, N_following = _orthonormal(block, image, rounding * scale)
+        following -= known @ (known.T @ N_following)
+        # A unit vector that loses half of its square here was made of rounding: the space is exhausted.
+        following, N_following = _orthonormal(following, N @ following, 0.5)
         # What one more block would add to the directions found so far is their residual.
-        image = solve(image)
-        scale = np.einsum("ij,ij->", image, N @ image)
-        image -= known @ along
-        block = _noise_orthonormal(_noise_reject(image, known, N), N, scale)
-        block = _noise_orthonormal(_noise_reject(block, known, N), N)
-        coupling = block.T @ (N @ image)
-        settled = np.linalg.norm(coupling @ Y[start:], axis=0) <= request.tol * np.abs(theta)
-        if end == limit or block.shape[1] == 0 or np.all(settled):
+        left = np.linalg.norm((following.T @ image) @ Y[start:], axis=0)
+        if end == limit or following.shape[1] == 0 or np.all(left <= request.tol * np.abs(theta)):
             break
-    order = select(theta, request)
-    return known @ Y[:, order].astype(request.dtype), theta[order].astype(request.dtype)
+        N_recent = np.hstack([N_block[:, : end - start], N_following])
+        block, N_block = following, N_following
+        before, start, end = start, end, min(end + block.shape[1], limit)
+        N_recent = N_recent[:, : end - before]
+    return known @ Y.astype(request.dtype), theta.astype(request.dtype)
 
 
-def _noise_reject(block: np.ndarray, known: np.ndarray, noise: SymmetricForm) -> np.ndarray:
-    return block - known @ (known.T @ (noise @ block))
-
-
-def _noise_orthonormal(block: np.ndarray, noise: SymmetricForm, scale: float = 0.0) -> np.ndarray:
-    """Columns of the same span with ``QᵀNQ = I``; fewer, where some are rounding next to ``scale``."""
+def _orthonormal(block: np.ndarray, N_block: np.ndarray, floor: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """Q of the block's span with ``QᵀNQ = I``, and NQ; fewer columns, where squared lengths are below the floor."""
     if block.shape[1] == 0:
-        return block
-    D, U = np.linalg.eigh((block.T @ (noise @ block)).astype(np.float64))
-    eps = float(np.finfo(block.dtype).eps)
-    kept = max(eps * D[-1], (100 * eps) ** 2 * scale) < D
-    return block @ (U[:, kept] / np.sqrt(D[kept])).astype(block.dtype)
+        return block, N_block
+    D, U = np.linalg.eigh((block.T @ N_block).astype(np.float64))
+    kept = max(float(np.finfo(block.dtype).eps) * D[-1], floor) < D
+    rotation = (U[:, kept] / np.sqrt(D[kept])).astype(block.dtype)
+    return block @ rotation, N_block @ rotation

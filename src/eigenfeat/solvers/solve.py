@@ -7,15 +7,15 @@ import warnings
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from functools import cache
 from typing import Protocol
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
+from eigenfeat.moments.threads import blas_threads, one_blas_thread
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.solvers import dense, dual, krylov, low_rank, randomized
 from eigenfeat.solvers.directions import Directions
+from eigenfeat.solvers.recurring import with_recurring_factors
 from eigenfeat.solvers.request import DEFAULT_TOL, Request
 from eigenfeat.solvers.requirements import missing
 
@@ -97,6 +97,10 @@ def solve(
     tol = DEFAULT_TOL[result_type] if tol is None else tol
     request = Request(n_components, which, min_eigenvalue, tol, result_type, random_state)
 
+    if not quotients:
+        return []
+    if solver == "auto":
+        quotients = with_recurring_factors(quotients, request)
     groups = _groups(quotients, solver, request)
     outcomes = _run(groups, quotients, request, n_jobs)
     results: dict[int, Directions] = {}
@@ -124,32 +128,37 @@ def choose(quotient: Quotient, request: Request) -> str:
     """
     d, k = quotient.n_features, request.n_components
     few_of_many = d >= KRYLOV_SIZE and k is not None and k <= KRYLOV_SHARE * d
-    table = ((dual, True), (low_rank, True), (krylov, few_of_many), (dense, True), (randomized, True))
-    able = (m.name for m, worth in table if worth and not missing(m.requires, quotient, request))
-    return next(able, dense.name)
+    for module, worth in (
+        (dual, True),
+        (low_rank, True),
+        (krylov, few_of_many),
+        (dense, True),
+        (randomized, True),
+    ):
+        if worth and not missing(module.requires, quotient, request):
+            return module.name
+    raise ValueError(_refusal(dense.name, quotient, request))
 
 
 def _groups(quotients: Sequence[Quotient], solver: str, request: Request) -> list[tuple[str, list[int]]]:
     """Positions of the quotients that share a noise and a solver, in order of first appearance."""
     groups: dict[tuple[int, str], list[int]] = {}
+    if solver != "auto" and solver not in SOLVERS:
+        raise ValueError(f"Unknown solver {solver!r}: choose one of {', '.join(['auto', *SOLVERS])}.")
     for position, quotient in enumerate(quotients):
         name = choose(quotient, request) if solver == "auto" else solver
+        if solver != "auto" and missing(SOLVERS[name].requires, quotient, request):
+            raise ValueError(_refusal(name, quotient, request))
         groups.setdefault((id(quotient.noise), name), []).append(position)
-        _check(name, quotient, request)
     return [(name, positions) for (_, name), positions in groups.items()]
 
 
-def _check(name: str, quotient: Quotient, request: Request) -> None:
-    """Refuse a solver that cannot run on a quotient, and name those that can."""
-    if name not in SOLVERS:
-        raise ValueError(f"Unknown solver {name!r}: choose one of {', '.join(['auto', *SOLVERS])}.")
+def _refusal(name: str, quotient: Quotient, request: Request) -> str:
+    """Why a solver cannot run on a quotient, and which ones can."""
     lacking = missing(SOLVERS[name].requires, quotient, request)
-    if lacking:
-        able = [n for n, module in SOLVERS.items() if not missing(module.requires, quotient, request)]
-        way_out = f"solvers that can: {', '.join(able)}" if able else "no solver can"
-        raise ValueError(
-            f"Solver {name!r} cannot run on quotient {quotient.label!r}: it needs {'; and '.join(lacking)} ({way_out})."
-        )
+    able = [n for n, module in SOLVERS.items() if not missing(module.requires, quotient, request)]
+    way_out = f"solvers that can: {', '.join(able)}" if able else "no solver can"
+    return f"Solver {name!r} cannot run on quotient {quotient.label!r}: it needs {'; and '.join(lacking)} ({way_out})."
 
 
 def _run(
@@ -161,23 +170,17 @@ def _run(
 
     # One noise: nothing to run side by side, BLAS may as well use the cores. The rule looks at the problem
     # alone, never at n_jobs, so that results are the same bit for bit.
-    controller = _blas()
-    threads = _n_threads(n_jobs, controller)
-    with controller.limit(limits=1, user_api="blas") if len(groups) > 1 else nullcontext():
+    threads = _n_threads(n_jobs)
+    with one_blas_thread() if len(groups) > 1 else nullcontext():
         if threads == 1 or len(groups) == 1:
             return [work(group) for group in groups]
         with ThreadPoolExecutor(min(threads, len(groups))) as pool:
             return list(pool.map(work, groups))
 
 
-@cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-def _n_threads(n_jobs: int | None, controller: ThreadpoolController) -> int:
+def _n_threads(n_jobs: int | None) -> int:
     if n_jobs is None:
-        return max((library["num_threads"] for library in controller.select(user_api="blas").info()), default=1)
+        return blas_threads()
     if n_jobs == 0:
         raise ValueError("n_jobs must not be 0: give a number of threads, or -1 for all cores.")
     cores = os.cpu_count() or 1

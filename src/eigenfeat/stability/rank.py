@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from eigenfeat.moments.forms import FactoredForm, SymmetricForm, as_form
+from eigenfeat.moments.forms import SymmetricForm, as_form
 
 # Up to here a dense solve of one eigenvalue costs less than setting up Lanczos.
 _DENSE_LIMIT = 400
@@ -45,8 +45,9 @@ def participation_ratio(form: SymmetricForm | np.ndarray) -> float:
     from one strong direction scores low on ``effective_rank`` and high here; a small value of both means
     few directions."""
     form = as_form(form)
-    squares = _squared_frobenius(form)
-    return form.trace() ** 2 / squares if squares > 0 else 0.0
+    shift = np.broadcast_to(form.shift, form.shape[0])
+    squares = form.squared_norm() + shift @ (2 * form.diagonal() - shift)  # ‖M + D‖² = ‖M‖² + 2 tr MD + ‖D‖²
+    return float(form.trace() ** 2 / squares) if squares > 0 else 0.0
 
 
 def largest_eigenvalue(form: SymmetricForm) -> float:
@@ -62,11 +63,3 @@ def largest_eigenvalue(form: SymmetricForm) -> float:
     # The start is fixed: the same matrix gives the same number.
     start = np.random.default_rng(0).standard_normal(d)
     return float(eigsh(operator, k=1, which="LA", v0=start, return_eigenvectors=False)[0])
-
-
-def _squared_frobenius(form: SymmetricForm) -> float:
-    if isinstance(form, FactoredForm) and np.ndim(form.shift) == 0 and form.rank < form.shape[0]:
-        # ‖FFᵀ + sI‖² = ‖FᵀF‖² + 2s ‖F‖² + s² d
-        gram, shift = form.inner(form), float(form.shift)
-        return float(np.sum(gram**2) + 2 * shift * np.trace(gram) + shift**2 * form.shape[0])
-    return float(np.sum(form.toarray().astype(np.float64) ** 2))

@@ -16,6 +16,7 @@ from eigenfeat.stability.crawford import Perturbation, perturbation
 from eigenfeat.stability.null import Distinguishable, distinguishable
 from eigenfeat.stability.permutation import permutation_test
 from eigenfeat.stability.rank import effective_rank, participation_ratio
+from eigenfeat.stability.tables import table
 
 
 def pair_perturbation(
@@ -115,9 +116,19 @@ class StabilitySummary:
             f"{self.name}: {self.n_samples:.0f} rows, {self.n_features} features, effective rank "
             f"{self.effective_rank:.1f}, participation ratio {self.participation_ratio:.1f}",
             f"largest relative residual of a direction: {self.worst_residual:.1e}",
-            *map(str, self.components),
         ]
+        if len(self.components) <= 3:
+            lines += map(str, self.components)
+        else:
+            rows = [
+                (c.label, f"{c.n_distinguishable} of {len(c.values)}", f"{c.values.max():.4g}", f"{c.interval[1]:.4g}")
+                for c in sorted(self.components, key=lambda c: c.p_values.min())
+            ]
+            lines.append(table(("pair", "stand out", "largest eigenvalue", "noise reaches"), rows, limit=15))
         return "\n".join([*lines, self.advice] if self.advice else lines)
+
+
+_WITH_ROWS = "eigenfeat.stability.summarize(model, X, y) tests the components by label permutation."
 
 
 def summarize(
@@ -165,15 +176,15 @@ def summarize(
     if X is not None:
         options: dict = {"n_permutations": n_permutations, "random_state": random_state, "n_jobs": n_jobs}
         components = (permutation_test(clone(estimator), X, y, level=level, **options),)
-    elif getattr(estimator, "ridge", 0) or getattr(estimator, "shrinkage", None) is not None:
-        advice = "Its noise matrix is regularised: pass X and y to test the components by label permutation."
+    elif _regularised(estimator):
+        advice = "The noise matrix is regularised, so random-matrix theory does not apply. " + _WITH_ROWS
     else:
         try:
             components = _components_without_rows(estimator, moments, level)
         except ValueError as problem:
             advice = str(problem)
         if not components and not advice:
-            advice = "Pass X and y to test the components by label permutation."
+            advice = _WITH_ROWS
     total = moments.covariance()
     return StabilitySummary(
         name=type(estimator).__name__,
@@ -191,4 +202,24 @@ def _components_without_rows(estimator: Any, moments: Moments, level: float) -> 
     values = np.asarray(estimator.eigenvalues_)
     if getattr(estimator, "class_weighting", None) == "share":
         return (fisher_components(moments, values, noise=estimator.noise, level=level),)
-    return ()
+    index = {str(label): i for i, label in enumerate(moments.classes)}
+    named = [(str(a), str(b)) for a, b in getattr(estimator, "pairs_", ())]
+    if any(end not in index for pair in named for end in pair):
+        return ()  # a contrast of mixtures
+    ends = [(index[a], index[b]) for a, b in named]
+    centred = estimator.noise == "covariance" if ends else False
+    pairs = dict.fromkeys(ends)
+    return tuple(
+        pair_components(
+            moments, i, j, values[[pair == (i, j) for pair in ends]], centred=centred, level=level / len(pairs)
+        )
+        for i, j in pairs
+    )
+
+
+def _regularised(estimator: Any) -> bool:
+    """Whether any layer has a ridge or shrinkage."""
+    ridge, shrinkage = getattr(estimator, "ridge", 0), getattr(estimator, "shrinkage", None)
+    return bool(np.any(ridge)) or any(
+        s is not None for s in (shrinkage if isinstance(shrinkage, list) else [shrinkage])
+    )

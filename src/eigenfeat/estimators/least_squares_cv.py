@@ -1,0 +1,282 @@
+"""The least-squares family with its penalty chosen by generalized cross-validation or on held-out folds."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import eigh
+from sklearn.model_selection import check_cv
+from sklearn.utils._param_validation import StrOptions
+
+from eigenfeat.estimators.least_squares import (
+    HypergraphFeatures,
+    LeastSquaresCCA,
+    LeastSquaresFeatures,
+    LeastSquaresLDA,
+    LeastSquaresOPLS,
+)
+from eigenfeat.estimators.least_squares_base import LeastSquaresTransformer, documented
+from eigenfeat.least_squares.folds import fold_errors
+from eigenfeat.least_squares.paths import PAPER_ALPHAS, SPARSE_PENALTIES
+from eigenfeat.least_squares.penalised import aligned_targets
+from eigenfeat.least_squares.problem import Problem
+from eigenfeat.least_squares.spectrum import decompose, generalized_cross_validation
+
+
+class AlphaSearchMixin(LeastSquaresTransformer):
+    """Replaces ``alpha`` by a search over ``alphas``."""
+
+    _parameter_constraints: dict = {
+        **{name: rule for name, rule in LeastSquaresTransformer._parameter_constraints.items() if name != "alpha"},
+        "penalty": [StrOptions({"ridge", *SPARSE_PENALTIES})],
+        "alphas": [None, "array-like"],
+        "cv": ["cv_object"],
+    }
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        penalty="ridge",
+        alphas=None,
+        cv=None,
+        l1_ratio=0.5,
+        ridge=0.0,
+        solver="auto",
+        kernel=None,
+        gamma=None,
+        degree=3,
+        coef0=1.0,
+        smoothness=1.0,
+        n_neighbors=5,
+        tol=1e-8,
+        max_iter=1000,
+    ):
+        self.n_components = n_components
+        self.penalty = penalty
+        self.alphas = alphas
+        self.cv = cv
+        self.l1_ratio = l1_ratio
+        self.ridge = ridge
+        self.solver = solver
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.smoothness = smoothness
+        self.n_neighbors = n_neighbors
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _choose_alpha(self, X, y, weights, problem: Problem) -> float:
+        alphas = self._candidates(problem)
+        if self.cv is None and self.penalty == "ridge":
+            errors = generalized_cross_validation(problem, decompose(problem.rows), alphas)
+        else:
+            errors = self._fold_errors(X, y, weights, problem, alphas).mean(axis=0)
+        self.alphas_, self.cv_errors_ = alphas, errors
+        self.alpha_ = float(alphas[np.argmin(errors)])
+        return self.alpha_
+
+    def _candidates(self, problem: Problem) -> np.ndarray:
+        if self.alphas is None:
+            return np.array(PAPER_ALPHAS) if self.penalty == "ridge" else self._sparse_alphas(problem, 21)[1:]
+        return self._checked_alphas(self.alphas)
+
+    def _fold_errors(self, X, y, weights, problem: Problem, alphas: np.ndarray) -> np.ndarray:
+        settings = self._settings()
+        targets = problem.targets.factor
+        if settings.is_sparse:
+            targets = aligned_targets(problem, settings.solve(problem))
+        with np.errstate(divide="ignore"):
+            unweighted = targets * np.where(problem.rows.root > 0, 1 / problem.rows.root, 0)[:, None]
+        folds = list(check_cv(self.cv, y, classifier=hasattr(self, "classes_")).split(X, y))
+        inputs = X if self.kernel is None else _feature_vectors(self._kernel(X))
+        return fold_errors(inputs, unweighted, weights, folds, alphas, problem.shift, settings)
+
+
+def _feature_vectors(kernel: np.ndarray) -> np.ndarray:
+    """Rows whose inner products are the kernel's, so that folds need no kernel of their own."""
+    values, Q = eigh(kernel, check_finite=False)
+    return Q * np.sqrt(np.maximum(values, 0))
+
+
+_SEARCH = """penalty : {"ridge", "lasso", "elasticnet", "group"}
+    alphas : array, optional
+        Candidates; by default the LS paper's 1e-6, 1e-4, 1e-2, 1, 10, 100 and 1000 for the ridge, and for a sparse
+        penalty 20 values below the smallest that leaves no weight, down to a thousandth of it.
+    cv : int, splitter or iterable, optional
+        Folds on which the squared error of predicting H from X is measured. By default generalized cross-validation for
+        the ridge, from one decomposition of X, and five folds for the sparse penalties.
+    n_components, l1_ratio, ridge, solver, kernel, gamma, degree, coef0, smoothness, n_neighbors, tol, max_iter
+        As in `{NAME}`.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The candidate of least error.
+    alphas_, cv_errors_ : arrays
+        The candidates, and the error of each.
+    components_, eigenvalues_, ...
+        As in `{NAME}`, refitted on all rows at ``alpha_``; unlabelled rows take no part in the choice."""
+
+
+def _documented(cls):
+    cls.__doc__ = (cls.__doc__ or "").replace("{SEARCH}", _SEARCH.replace("{NAME}", cls.__name__[:-2]))
+    return documented(cls)
+
+
+@_documented
+class LeastSquaresLDACV(AlphaSearchMixin, LeastSquaresLDA):
+    """`LeastSquaresLDA` with its penalty chosen from the training rows.
+
+    Parameters
+    ----------
+    {SEARCH}
+
+    References
+    ----------
+    {REFERENCE}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from eigenfeat import LeastSquaresLDACV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> LeastSquaresLDACV().fit(X, y).alpha_
+    1.0
+    """
+
+
+@_documented
+class LeastSquaresCCACV(AlphaSearchMixin, LeastSquaresCCA):
+    """`LeastSquaresCCA` with its penalty chosen from the training rows.
+
+    Parameters
+    ----------
+    {SEARCH}
+
+    References
+    ----------
+    {REFERENCE}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_linnerud
+    >>> from eigenfeat import LeastSquaresCCACV
+    >>> X, Y = load_linnerud(return_X_y=True)
+    >>> LeastSquaresCCACV(alphas=[1, 1000], cv=5).fit(X, Y).alpha_
+    1000.0
+    """
+
+
+@_documented
+class LeastSquaresOPLSCV(AlphaSearchMixin, LeastSquaresOPLS):
+    """`LeastSquaresOPLS` with its penalty chosen from the training rows.
+
+    Parameters
+    ----------
+    {SEARCH}
+
+    References
+    ----------
+    {REFERENCE}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_linnerud
+    >>> from eigenfeat import LeastSquaresOPLSCV
+    >>> X, Y = load_linnerud(return_X_y=True)
+    >>> LeastSquaresOPLSCV(penalty="group", alphas=[1, 10, 100]).fit(X, Y).components_.shape
+    (3, 3)
+    """
+
+
+@_documented
+class HypergraphFeaturesCV(AlphaSearchMixin, HypergraphFeatures):
+    """`HypergraphFeatures` with its penalty chosen from the training rows.
+
+    Parameters
+    ----------
+    expansion : {"star", "clique", "zhou"}
+        How the hypergraph becomes a graph.
+    {SEARCH}
+
+    References
+    ----------
+    {REFERENCE}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from eigenfeat import HypergraphFeaturesCV
+    >>> X, Y = make_multilabel_classification(random_state=0)
+    >>> HypergraphFeaturesCV().fit(X, Y).alpha_
+    100.0
+    """
+
+    _parameter_constraints: dict = {
+        **AlphaSearchMixin._parameter_constraints,
+        "expansion": HypergraphFeatures._parameter_constraints["expansion"],
+    }
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        expansion="star",
+        penalty="ridge",
+        alphas=None,
+        cv=None,
+        l1_ratio=0.5,
+        ridge=0.0,
+        solver="auto",
+        kernel=None,
+        gamma=None,
+        degree=3,
+        coef0=1.0,
+        smoothness=1.0,
+        n_neighbors=5,
+        tol=1e-8,
+        max_iter=1000,
+    ):
+        AlphaSearchMixin.__init__(
+            self,
+            n_components,
+            penalty=penalty,
+            alphas=alphas,
+            cv=cv,
+            l1_ratio=l1_ratio,
+            ridge=ridge,
+            solver=solver,
+            kernel=kernel,
+            gamma=gamma,
+            degree=degree,
+            coef0=coef0,
+            smoothness=smoothness,
+            n_neighbors=n_neighbors,
+            tol=tol,
+            max_iter=max_iter,
+        )
+        self.expansion = expansion
+
+
+@_documented
+class LeastSquaresFeaturesCV(AlphaSearchMixin, LeastSquaresFeatures):
+    """`LeastSquaresFeatures` with its penalty chosen from the training rows.
+
+    Parameters
+    ----------
+    {SEARCH}
+
+    References
+    ----------
+    {REFERENCE}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_linnerud
+    >>> from eigenfeat import LeastSquaresFeaturesCV
+    >>> X, H = load_linnerud(return_X_y=True)
+    >>> LeastSquaresFeaturesCV(alphas=[1, 10]).fit(X, H).components_.shape
+    (3, 3)
+    """

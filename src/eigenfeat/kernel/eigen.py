@@ -1,0 +1,80 @@
+"""Squared loss through the Rayleigh coefficient itself (thesis 3.31): directions first, scale and offset after."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eigenfeat.kernel.basis import basis_of, full_length
+from eigenfeat.kernel.problem import KernelProblem, KernelSolution
+from eigenfeat.kernel.scatter import between_factor, class_means, within_scatter
+from eigenfeat.moments.forms import DenseForm
+from eigenfeat.quotients.quotient import Quotient
+from eigenfeat.solvers import Directions
+from eigenfeat.solvers import solve as solve_quotients
+
+SOLVES = frozenset({("squared", "function"), ("squared", "coefficients")})
+
+
+def solve(problem: KernelProblem) -> KernelSolution:
+    """The minimiser of every two-class column, as the direction of (3.31) scaled to the least squares optimum.
+
+    Penalised least squares to two-valued targets points along the leading generalized eigenvector of M and
+    N + alpha·P (3.2.1 in kernel space), so that only a scale and an offset are left to find.
+    """
+    basis = basis_of(problem)
+    penalty = basis.penalty(problem.alpha, problem.invariance)
+    w = problem.weights
+    columns = []
+    for y in problem.targets.T:
+        codes = (y > (y.min() + y.max()) / 2).astype(int)
+        v = discriminants(basis.design, codes, w, penalty, 1).toarray()[:, 0]
+        g = basis.design @ v
+        g_mean, y_mean = w @ g / w.sum(), w @ y / w.sum()
+        scale = w @ ((g - g_mean) * (y - y_mean)) / (w @ (g - g_mean) ** 2 + v @ penalty @ v)
+        outputs = scale * (g - g_mean) + y_mean
+        objective = w @ (y - outputs) ** 2 / 2 + scale**2 * (v @ penalty @ v) / 2
+        columns.append((scale * v, y_mean - scale * g_mean, objective, outputs))
+    theta, intercept, objective, outputs = (np.stack(part, axis=-1) for part in zip(*columns))
+    coefficients = full_length(basis.coefficients(theta), problem)
+    return KernelSolution(coefficients, intercept, objective, True, 1, "eigen", outputs=outputs)
+
+
+def solve_jointly(problem: KernelProblem, codes: np.ndarray) -> KernelSolution:
+    """One discriminant function a class from the multi-class eigenproblem.
+
+    In the space of the c - 1 discriminants, scaled to unit within-class variance, class c has mean ν_c; the
+    function is ν_cᵀz - ½‖ν_c‖² + log prior, the log posterior of Gaussians with a common covariance.
+    """
+    basis, w = basis_of(problem), problem.weights
+    n_classes = int(codes.max()) + 1
+    penalty = basis.penalty(problem.alpha, problem.invariance)
+    directions = discriminants(basis.design, codes, w, penalty, n_classes - 1)
+    means, totals = class_means(basis.design, codes, w)
+    mean = totals @ means / totals.sum()
+    V = directions.toarray() * np.sqrt(max(w.sum() - n_classes, 1))
+    projected = (means - mean) @ V
+    theta = V @ projected.T
+    priors = np.log(totals / totals.sum())
+    intercept = priors - np.einsum("ij,ij->i", projected, projected) / 2 - mean @ theta
+    return KernelSolution(
+        full_length(basis.coefficients(theta), problem),
+        intercept,
+        np.full(n_classes, np.sum(directions.values)),
+        directions.converged,
+        1,
+        "eigen",
+        outputs=basis.design @ theta + intercept,
+    )
+
+
+def discriminants(
+    design: np.ndarray, codes: np.ndarray, weights: np.ndarray, penalty: np.ndarray, n_components: int
+) -> Directions:
+    """Leading directions of the between-class scatter over within-class scatter plus penalty."""
+    means, totals = class_means(design, codes, weights)
+    H = between_factor(means, totals)
+    noise = within_scatter(design, codes, weights, means) + penalty
+    quotient = Quotient(
+        DenseForm(H @ H.T), DenseForm((noise + noise.T) / 2), signal_factor=H, references=H.T[::-1], label="KFD"
+    )
+    return solve_quotients([quotient], n_components, dtype=design.dtype)[0]

@@ -1,0 +1,105 @@
+"""Tangent covariance matrices (thesis 3.23), and the image transformations they are most used with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import ndimage
+
+from eigenfeat.kernel.kernels import KernelRows
+
+Transformation = Callable[[np.ndarray], np.ndarray]
+
+
+def weighted_transformations(
+    invariances: Sequence[Transformation | tuple[float, Transformation]],
+) -> list[tuple[float, Transformation]]:
+    """``(weight, transformation)`` pairs, a bare transformation weighing one."""
+    return [item if isinstance(item, tuple) else (1.0, item) for item in invariances]
+
+
+def tangent_covariance(
+    kernel: KernelRows,
+    centers: np.ndarray,
+    weights: np.ndarray,
+    transformations: Sequence[tuple[float, Transformation]],
+) -> np.ndarray:
+    """``T = Σ_L weight Σ_x w (k_x - k_Lx)(k_x - k_Lx)ᵀ`` over the expansion in ``centers`` (3.23, 3.24).
+
+    αᵀTα is how much f changes under the transformations, squared and summed over the rows.
+    """
+    points = kernel.points(centers)
+    original = kernel.columns(centers)
+    T = np.zeros((points.shape[0],) * 2, dtype=kernel.dtype)
+    for strength, transformation in transformations:
+        moved = transformed(kernel.rows, transformation)
+        change = KernelRows(kernel.kernel, moved).columns(points)
+        change -= original
+        change *= np.sqrt(strength * weights).astype(kernel.dtype)[:, None]
+        T += change.T @ change
+    return T
+
+
+def transformed(rows: np.ndarray, transformation: Transformation) -> np.ndarray:
+    """The transformed rows, in the dtype of the rows; never the caller's array."""
+    moved = np.asarray(transformation(rows.copy()), dtype=rows.dtype)
+    if moved.shape != rows.shape:
+        raise ValueError(
+            f"A transformation must map rows to rows of the same shape: it was given {rows.shape} and returned "
+            f"{moved.shape}."
+        )
+    return moved
+
+
+@dataclass(frozen=True)
+class ImageTransformation:
+    """Base of transformations of images stored as rows.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        (height, width); a row is the image row after row.
+    """
+
+    shape: tuple[int, int]
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        images = np.asarray(rows).reshape(len(rows), *self.shape)
+        return self._moved(images).reshape(len(rows), -1)
+
+    def _moved(self, images: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Translation(ImageTransformation):
+    """Shift by ``(down, right)`` pixels, fractions included; edges are repeated."""
+
+    down: float = 0.0
+    right: float = 0.0
+
+    def _moved(self, images: np.ndarray) -> np.ndarray:
+        return ndimage.shift(images, (0, self.down, self.right), order=1, mode="nearest")
+
+
+@dataclass(frozen=True)
+class Rotation(ImageTransformation):
+    """Turn about the centre by ``degrees`` (counter-clockwise)."""
+
+    degrees: float = 5.0
+
+    def _moved(self, images: np.ndarray) -> np.ndarray:
+        return ndimage.rotate(images, self.degrees, axes=(2, 1), reshape=False, order=1, mode="nearest")
+
+
+@dataclass(frozen=True)
+class Thickening(ImageTransformation):
+    """Thicken bright strokes: a step of ``amount`` pixels along the gradient of brightness; negative thins."""
+
+    amount: float = 0.5
+
+    def _moved(self, images: np.ndarray) -> np.ndarray:
+        down, right = np.gradient(images, axis=(1, 2))
+        return images + self.amount * np.sqrt(down**2 + right**2)

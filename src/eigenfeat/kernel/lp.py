@@ -1,0 +1,203 @@
+"""The sparse penalty with a piecewise linear loss: a linear program, solved by HiGHS (thesis, 3.55 and 3.56).
+
+The dual is the smaller program: one variable a row of the data, one constraint a kernel column::
+
+    max yᵀτ - ε‖τ‖₁,   1ᵀτ = 0,   -alpha ≤ K[:, j]ᵀτ ≤ alpha for all j,   |τᵢ| ≤ wᵢ
+
+The expansion coefficient of a kernel column is the multiplier of its constraint, exactly zero where the
+constraint is not active, and the intercept is that of ``1ᵀτ = 0``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import linprog
+
+from eigenfeat.kernel.losses import plain_rows, primal_solution, scalar_loss
+from eigenfeat.kernel.problem import KernelProblem, KernelSolution
+
+SOLVES = frozenset({("absolute", "sparse"), ("epsilon", "sparse")})
+
+
+class MultiplierProgram:
+    """The dual linear program in HiGHS, whose constraints come and go and whose basis stays.
+
+    With a tube ε > 0 the variables are τ⁺ and τ⁻, else τ itself. Constraints are divided by alpha, so that
+    the feasibility tolerance of HiGHS is relative to it.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+    tol : float
+        Feasibility tolerance of primal and dual, not below HiGHS' 1e-10.
+    many_runs : bool
+        Price by Devex: steepest-edge weights, better in one long run, are computed anew at every start.
+    """
+
+    def __init__(self, problem: KernelProblem, tol: float, many_runs: bool = False) -> None:
+        try:
+            import highspy
+        except ImportError:
+            raise ImportError(
+                "Warm-started linear programs need HiGHS: pip install 'eigenfeat[lp]'. "
+                "solver='lp' also runs without it, on scipy."
+            ) from None
+        self.problem = problem
+        self.tube = scalar_loss(problem).tube
+        n = len(problem.weights)
+        signs = np.concatenate([np.ones(n), -np.ones(n)]) if self.tube else np.ones(n)
+        upper = np.concatenate([problem.weights] * 2) if self.tube else problem.weights
+        model = highspy.HighsLp()
+        model.num_col_, model.num_row_ = len(signs), 1
+        model.col_cost_ = np.zeros(len(signs))
+        model.col_lower_ = np.zeros(len(signs)) if self.tube else -upper
+        model.col_upper_ = upper
+        model.row_lower_ = model.row_upper_ = np.zeros(1)
+        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        model.a_matrix_.start_ = np.array([0, len(signs)])
+        model.a_matrix_.index_ = np.arange(len(signs))
+        model.a_matrix_.value_ = signs
+        self.highs = highspy.Highs()
+        self.highs.silent()
+        for name in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
+            self.highs.setOptionValue(name, min(max(tol, 1e-10), 1e-7))
+        if many_runs:
+            self.highs.setOptionValue("simplex_dual_edge_weight_strategy", 1)
+        self.highs.passModel(model)
+        self._optimal = highspy.HighsModelStatus.kOptimal
+        self.n_columns = len(signs)
+
+    def set_targets(self, y: np.ndarray) -> None:
+        """Another right side of the data: the constraints and the basis stay."""
+        cost = np.concatenate([self.tube - y, self.tube + y]) if self.tube else -y
+        self.highs.changeColsCost(self.n_columns, np.arange(self.n_columns, dtype=np.int32), cost)
+
+    def add_constraints(self, kernel_columns: np.ndarray) -> None:
+        """Constrain ``Kᵀτ`` for these columns (n, k) of the kernel matrix."""
+        rows = kernel_columns.T / self.problem.alpha
+        values = np.ascontiguousarray(np.hstack([rows, -rows]) if self.tube else rows)
+        count = len(values)
+        starts = np.arange(count, dtype=np.int32) * np.int32(self.n_columns)
+        index = np.tile(np.arange(self.n_columns, dtype=np.int32), count)
+        self.highs.addRows(count, -np.ones(count), np.ones(count), values.size, starts, index, values.ravel())
+
+    def drop_constraints(self, positions: np.ndarray) -> None:
+        """Drop by position among the constraints now in the program."""
+        self.highs.deleteRows(len(positions), (positions + 1).astype(np.int32))
+
+    def run(self, max_iter: int) -> bool:
+        """Optimise from the basis at hand, in at most this many simplex steps; whether it got there."""
+        self.highs.setOptionValue("simplex_iteration_limit", max_iter)
+        self.highs.run()
+        return bool(self.highs.getModelStatus() == self._optimal)
+
+    @property
+    def n_iter(self) -> int:
+        """Simplex steps of the last run."""
+        return int(self.highs.getInfo().simplex_iteration_count)
+
+    def multipliers(self) -> np.ndarray:
+        """τ."""
+        values = np.array(self.highs.getSolution().col_value)
+        n = len(self.problem.weights)
+        return values[:n] - values[n:] if self.tube else values
+
+    def coefficients(self) -> np.ndarray:
+        """α of the constraints in the program, exact zeros where not active."""
+        return -np.array(self.highs.getSolution().row_dual)[1:] / self.problem.alpha
+
+
+def solve(
+    problem: KernelProblem,
+    *,
+    tol: float = 1e-9,
+    max_iter: int = 1_000_000,
+    random_state: int | np.random.RandomState | None = None,
+) -> KernelSolution:
+    """Solve with all constraints in the program; the basis of one target column starts the next.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+    tol : float
+        Feasibility tolerance of HiGHS.
+    max_iter : int
+        Simplex steps a target column.
+    random_state
+        Not used: the method is deterministic.
+
+    Notes
+    -----
+    Without the ``highspy`` package ``scipy.optimize.linprog`` solves the same program, each target from
+    scratch.
+    """
+    n_rows = len(problem.weights)
+    problem, index = plain_rows(problem, "lp")
+    kernel = problem.kernel.matrix()
+    try:
+        coefficients, converged, n_iter = _warm(problem, kernel, tol, max_iter)
+    except ImportError:
+        coefficients, converged, n_iter = _from_scratch(problem, kernel, tol, max_iter)
+    penalty = np.abs(coefficients).sum(axis=0)
+    return primal_solution(
+        problem,
+        index,
+        n_rows,
+        coefficients,
+        kernel @ coefficients,
+        penalty,
+        converged=converged,
+        n_iter=n_iter,
+        solver="lp",
+    )
+
+
+def _warm(problem: KernelProblem, kernel: np.ndarray, tol: float, max_iter: int) -> tuple[np.ndarray, bool, int]:
+    program = MultiplierProgram(problem, tol)
+    program.add_constraints(kernel)
+    coefficients = np.zeros(problem.targets.shape)
+    converged, n_iter = True, 0
+    for t, y in enumerate(problem.targets.T):
+        program.set_targets(y)
+        converged &= program.run(max_iter)
+        n_iter += program.n_iter
+        coefficients[:, t] = program.coefficients()
+    return coefficients, converged, n_iter
+
+
+def _from_scratch(
+    problem: KernelProblem, kernel: np.ndarray, tol: float, max_iter: int
+) -> tuple[np.ndarray, bool, int]:
+    """One ``linprog`` a target, with |Kᵀτ| ≤ alpha as two sets of constraints."""
+    tube = scalar_loss(problem).tube
+    n = len(kernel)
+    rows = np.vstack([kernel, -kernel]) / problem.alpha
+    constraints = np.hstack([rows, -rows]) if tube else rows
+    balance = np.hstack([np.ones((1, n)), -np.ones((1, n))]) if tube else np.ones((1, n))
+    upper = np.concatenate([problem.weights] * 2) if tube else problem.weights
+    lower = np.zeros(2 * n) if tube else -upper
+    tolerance = min(max(tol, 1e-10), 1e-7)
+    coefficients = np.zeros(problem.targets.shape)
+    converged, n_iter = True, 0
+    for t, y in enumerate(problem.targets.T):
+        result = linprog(
+            np.concatenate([tube - y, tube + y]) if tube else -y,
+            A_ub=constraints,
+            b_ub=np.ones(len(constraints)),
+            A_eq=balance,
+            b_eq=np.zeros(1),
+            bounds=np.column_stack([lower, upper]),
+            method="highs-ds",
+            options={
+                "maxiter": max_iter,
+                "primal_feasibility_tolerance": tolerance,
+                "dual_feasibility_tolerance": tolerance,
+            },
+        )
+        converged &= result.status == 0
+        n_iter += result.nit
+        # A run that stopped early has no multipliers; the zero model is the honest answer beside the flag.
+        if result.status == 0:
+            marginals = result.ineqlin.marginals
+            coefficients[:, t] = (marginals[n:] - marginals[:n]) / problem.alpha
+    return coefficients, converged, n_iter

@@ -1,0 +1,155 @@
+"""The kernel problem as a quadratic program, solved by our interior point.
+
+With a quadratic penalty the dual is solved (x = τ, the multipliers of the rows), with the sparse penalty the
+primal (x = α)::
+
+    function:      min ½ τᵀ(K/alpha)τ   - yᵀτ + Σ (wℓ)*(τ),   1ᵀτ = 0,   α = τ/alpha
+    coefficients:  min ½ τᵀ(K²/alpha)τ  - yᵀτ + Σ (wℓ)*(τ),   1ᵀτ = 0,   α = Kτ/alpha
+    sparse:        min ½ (y - Kα)ᵀΩ(y - Kα) + alpha‖α‖₁       (squared; Huber's adds w‖u‖₁ and y - u for y)
+
+where (wℓ)* is the conjugate of the weighted loss (`eigenfeat.kernel.losses`) and Ω the weights, centred to
+eliminate the intercept.
+
+References
+----------
+S. Mika, "Kernel Fisher Discriminants", 2002, sections 3.4 and 3.5.5, appendix A.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eigenfeat.kernel.incomplete_cholesky import IncompleteCholesky
+from eigenfeat.kernel.interior_point import (
+    DenseCurvature,
+    InteriorPoint,
+    LowRankCurvature,
+    ResidualCurvature,
+    SeparableProgram,
+    minimise,
+    polish,
+)
+from eigenfeat.kernel.losses import plain_rows, primal_solution, scalar_loss
+from eigenfeat.kernel.problem import LOSSES, KernelProblem, KernelSolution
+
+SOLVES = frozenset(
+    {(loss, penalty) for loss in LOSSES for penalty in ("function", "coefficients")}
+    | {("squared", "sparse"), ("huber", "sparse")}
+)
+
+
+def solve(
+    problem: KernelProblem,
+    *,
+    tol: float = 1e-8,
+    max_iter: int = 100,
+    random_state: int | np.random.Generator | None = None,
+    rank: int | None = None,
+    rank_tol: float = 1e-8,
+) -> KernelSolution:
+    """Solve by the interior point; one run a target column, all on the same kernel matrix.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+    tol : float
+        Relative duality gap and residuals.
+    max_iter : int
+        Interior-point iterations a target column; each factors an n × n matrix (n × rank where low-rank).
+    random_state
+        Not used: the method is deterministic.
+    rank : int, optional
+        With penalty "function": solve the problem restricted to the expansion over this many pivots of an
+        incomplete Cholesky factorisation, O(n rank²) an iteration, never an n × n matrix.
+    rank_tol : float
+        Fewer pivots are taken once the trace of ``K - VVᵀ`` is below this share of K's.
+    """
+    n_rows = len(problem.weights)
+    problem, index = plain_rows(problem, "qp")
+    if rank is not None and rank < len(index) and problem.penalty == "function":
+        coefficients, outputs, penalty, points = _low_rank(problem, rank, rank_tol, tol, max_iter)
+    else:
+        kernel = problem.kernel.matrix()
+        method = _sparse if problem.penalty == "sparse" else _dual
+        coefficients, outputs, penalty, points = method(problem, kernel, tol, max_iter)
+    return primal_solution(
+        problem,
+        index,
+        n_rows,
+        coefficients,
+        outputs,
+        penalty,
+        converged=all(point.converged for point in points),
+        n_iter=max(point.n_iter for point in points),
+        solver="qp",
+    )
+
+
+_Parts = tuple[np.ndarray, np.ndarray, np.ndarray, list[InteriorPoint]]
+
+
+def _dual_programs(problem: KernelProblem, curvature: DenseCurvature | LowRankCurvature) -> list[SeparableProgram]:
+    loss = scalar_loss(problem)
+    w = problem.weights
+    return [
+        SeparableProgram(
+            curvature,
+            y,
+            loss.curvature / w,
+            np.full(len(w), loss.tube),
+            loss.bound * w,
+            balanced=True,
+        )
+        for y in problem.targets.T
+    ]
+
+
+def _dual(problem: KernelProblem, kernel: np.ndarray, tol: float, max_iter: int) -> _Parts:
+    function = problem.penalty == "function"
+    quadratic = kernel / problem.alpha if function else kernel @ kernel.T / problem.alpha
+    points = []
+    for program in _dual_programs(problem, DenseCurvature(quadratic)):
+        point = minimise(program, tol=tol, max_iter=max_iter)
+        # Only a tube makes zeros to be exact about.
+        points.append(polish(program, point, quadratic) if program.tube.any() else point)
+    tau = np.column_stack([point.x for point in points])
+    if function:
+        coefficients = tau / problem.alpha
+        outputs = kernel @ coefficients
+        return coefficients, outputs, np.einsum("ij,ij->j", coefficients, outputs) / 2, points
+    coefficients = kernel.T @ tau / problem.alpha
+    return coefficients, kernel @ coefficients, (coefficients**2).sum(axis=0) / 2, points
+
+
+def _low_rank(problem: KernelProblem, rank: int, rank_tol: float, tol: float, max_iter: int) -> _Parts:
+    cholesky = IncompleteCholesky(problem.kernel, rank)
+    cholesky.grow(rank, rank_tol)
+    factor = cholesky.factor
+    curvature = LowRankCurvature(factor / np.sqrt(problem.alpha))
+    points = [minimise(p, tol=tol, max_iter=max_iter) for p in _dual_programs(problem, curvature)]
+    v = factor.T @ np.column_stack([point.x for point in points]) / problem.alpha
+    return cholesky.expansion(v), factor @ v, (v**2).sum(axis=0) / 2, points
+
+
+def _sparse(problem: KernelProblem, kernel: np.ndarray, tol: float, max_iter: int) -> _Parts:
+    loss = scalar_loss(problem)
+    n = len(kernel)
+    residual = ResidualCurvature(kernel, problem.weights / loss.curvature)
+    if problem.loss == "squared":
+        centred = kernel - problem.weights @ kernel / problem.weights.sum()
+        quadratic = centred.T @ (problem.weights[:, None] * centred)
+        curvature: DenseCurvature | ResidualCurvature = DenseCurvature(quadratic)
+        tube = np.full(n, problem.alpha)
+    else:
+        curvature = residual
+        tube = np.concatenate([np.full(n, problem.alpha), problem.weights])
+    points = []
+    for y in problem.targets.T:
+        rows = residual.centred(y)
+        linear = kernel.T @ rows if problem.loss == "squared" else np.concatenate([kernel.T @ rows, rows])
+        size = len(linear)
+        program = SeparableProgram(curvature, linear, np.zeros(size), tube, np.full(size, np.inf), balanced=False)
+        point = minimise(program, tol=tol, max_iter=max_iter)
+        points.append(polish(program, point, quadratic if problem.loss == "squared" else None))
+    coefficients = np.column_stack([point.x[:n] for point in points])
+    return coefficients, kernel @ coefficients, np.abs(coefficients).sum(axis=0), points

@@ -1,0 +1,58 @@
+"""Squared loss over a restricted expansion (thesis 3.57): least squares in the coefficients of the centres."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from eigenfeat.kernel import leave_one_out
+from eigenfeat.kernel.basis import basis_of, full_length
+from eigenfeat.kernel.inverses import shifted_inverses
+from eigenfeat.kernel.problem import KernelProblem, KernelSolution
+
+SOLVES = frozenset({("squared", "function"), ("squared", "coefficients")})
+
+
+def solve(problem: KernelProblem) -> KernelSolution:
+    """The exact solution over the centres."""
+    return next(path(problem, [problem.alpha]))
+
+
+def path(problem: KernelProblem, alphas: Sequence[float]) -> Iterator[KernelSolution]:
+    """The solution at every alpha, in the order given, from one kernel block.
+
+    Centres are taken as given, so the leave-one-out outputs keep them all. The full expansion with ½‖α‖² is
+    the exception (a row left out takes its function along), and ``linear`` is the solver for it.
+    """
+    basis = basis_of(problem)
+    y = problem.targets
+    w = problem.weights.astype(basis.design.dtype)
+    mean_y = w @ y / w.sum()
+    mean_design = w @ basis.design / w.sum()
+    design = basis.design
+    design -= mean_design
+    gram = design.T @ (w[:, None] * design)
+    moment = design.T @ (w[:, None] * (y - mean_y))
+    if problem.invariance is not None:
+        gram += basis.congruent(problem.invariance)
+    share = leave_one_out.left_out_share(problem.copies, len(y))
+    loo_is_exact = problem.penalty == "function" or problem.centers is not None
+    for alpha, inverse in shifted_inverses(gram, alphas, len(y)):
+        theta = inverse.solve(moment)
+        outputs = design @ theta + mean_y
+        slack = 1 - w * (inverse.quadratic(design) + 1 / w.sum())
+        coefficients = basis.coefficients(theta)
+        objective = w @ (y - outputs) ** 2 / 2 + alpha * np.einsum("ij,ij->j", theta, theta) / 2
+        if problem.invariance is not None:
+            objective += np.einsum("ij,ij->j", coefficients, problem.invariance @ coefficients) / 2
+        yield KernelSolution(
+            full_length(coefficients, problem),
+            mean_y - mean_design @ theta,
+            objective,
+            True,
+            1,
+            "subset",
+            outputs=outputs,
+            loo_outputs=leave_one_out.without_row(y, outputs, slack, share) if loo_is_exact else None,
+        )

@@ -1,0 +1,54 @@
+"""Normal equations solved by one factorisation, on the side of the columns or of the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import cho_solve, eigh, lapack
+
+from eigenfeat.least_squares.problem import Problem
+from eigenfeat.least_squares.rows import CentredRows, less_outer
+from eigenfeat.solvers.conventions import rank_cutoff
+
+
+def solve_primal(problem: Problem) -> np.ndarray:
+    """``(AᵀA + shift·I)† AᵀH`` through the d × d matrix."""
+    assert isinstance(problem.rows, CentredRows)
+    gram = problem.rows.gram()
+    gram[np.diag_indices_from(gram)] += gram.dtype.type(problem.shift)
+    return solve_semidefinite(gram, problem.rows.transpose_times(problem.targets.factor))
+
+
+def solve_dual(problem: Problem) -> np.ndarray:
+    """``Aᵀ (AAᵀ + shift·I)† H`` through the n × n matrix; the same directions."""
+    gram = problem.rows.dual_gram()
+    gram[np.diag_indices_from(gram)] += gram.dtype.type(problem.shift)
+    # Centred rows have a null vector, known beforehand and orthogonal to H: filled in, AAᵀ of full rank n - 1 can be
+    # factored although it is singular.
+    direction = problem.rows.root / np.linalg.norm(problem.rows.root)
+    typical = gram.dtype.type(gram.trace() / len(gram))
+    gram = less_outer(gram, -typical * direction, direction)
+    empty = np.flatnonzero(gram.diagonal() == 0)  # rows of no weight, whose targets are zero too
+    gram[empty, empty] = typical
+    return problem.rows.transpose_times(solve_semidefinite(gram, problem.targets.factor))
+
+
+def solve_semidefinite(matrix: np.ndarray, block: np.ndarray) -> np.ndarray:
+    """``matrix† block`` by Cholesky where the matrix is well-conditioned, else by its eigenvectors.
+
+    The matrix is positive semi-definite up to rounding, and overwritten.
+    """
+    potrf, pocon, lange = lapack.get_lapack_funcs(("potrf", "pocon", "lange"), (matrix,))
+    diagonal = matrix.diagonal().copy()
+    size = lange("1", matrix.T)
+    # LAPACK reads and writes one triangle of the transpose; the other keeps the matrix for the second way.
+    factor, failed = potrf(matrix.T, lower=False, overwrite_a=True, clean=False)
+    if not failed:
+        reciprocal_condition, _ = pocon(factor, size)
+        if reciprocal_condition > len(matrix) * np.finfo(matrix.dtype).eps:
+            return cho_solve((factor, False), block, check_finite=False)
+    restored = np.triu(matrix, 1)
+    restored += restored.T
+    restored[np.diag_indices_from(restored)] = diagonal
+    values, Q = eigh(restored, overwrite_a=True, check_finite=False)
+    kept = values > rank_cutoff(values, matrix.dtype)
+    return Q[:, kept] @ ((Q[:, kept].T @ block) / values[kept, None])

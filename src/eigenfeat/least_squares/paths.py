@@ -1,0 +1,103 @@
+"""Solutions over a grid of alphas: one decomposition, or warm starts from the largest alpha down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from eigenfeat.least_squares.coordinate_descent import Descent, PenalisedFit, Penalty
+from eigenfeat.least_squares.penalised import aligned_targets, penalised_solution
+from eigenfeat.least_squares.problem import Problem, Solution
+from eigenfeat.least_squares.rows import CentredRows
+from eigenfeat.least_squares.solve import choose, solve
+from eigenfeat.least_squares.spectrum import decompose, solve_spectral
+
+SPARSE_PENALTIES = ("lasso", "elasticnet", "group")
+PAPER_ALPHAS = (1e-6, 1e-4, 1e-2, 1.0, 10.0, 100.0, 1000.0)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a problem is to be regularised and solved, whatever its alpha."""
+
+    penalty: str | None = None
+    l1_ratio: float = 0.5
+    n_components: int | None = None
+    solver: str = "auto"
+    tol: float = 1e-8
+    max_iter: int = 1000
+
+    @property
+    def is_sparse(self) -> bool:
+        return self.penalty in SPARSE_PENALTIES
+
+    def solve(self, problem: Problem, start: np.ndarray | None = None) -> Solution:
+        """The problem as it stands, without a sparse penalty."""
+        return solve(
+            problem,
+            self.solver,
+            n_components=self.n_components,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            start=start,
+        )
+
+    def penalty_of(self, alpha: float, shift: float) -> Penalty:
+        """The sparse penalty at one alpha; the problem's own ridge stays in the objective."""
+        l1_share = self.l1_ratio if self.penalty == "elasticnet" else 1.0
+        return Penalty(alpha * l1_share, alpha * (1 - l1_share) + shift, self.penalty == "group")
+
+
+def solve_at(problem: Problem, alpha: float, settings: Settings) -> Solution:
+    """The solution for one alpha."""
+    return next(iter(solve_path(problem, [alpha], settings)))
+
+
+def solve_path(problem: Problem, alphas: Sequence[float] | np.ndarray, settings: Settings) -> Iterator[Solution]:
+    """Solutions in the order of the alphas; descending alphas make good warm starts.
+
+    Without a penalty, or with the ridge, one decomposition of the rows serves more than one alpha; where the rows are
+    too many and too wide for that, each solution starts the next one.
+    """
+    if settings.is_sparse:
+        yield from _sparse_path(problem, alphas, settings)
+    elif settings.penalty is None:
+        yield settings.solve(problem)
+    else:
+        yield from _ridge_path(problem, alphas, settings)
+
+
+def _ridge_path(problem: Problem, alphas: Sequence[float] | np.ndarray, settings: Settings) -> Iterator[Solution]:
+    shifted = [replace(problem, shift=problem.shift + alpha) for alpha in alphas]
+    iterative = (choose(shifted[0]) if settings.solver == "auto" else settings.solver) == "lsqr"
+    if len(alphas) > 1 and not iterative:
+        spectrum = decompose(problem.rows)
+        coordinates = spectrum.project(problem.targets.factor)
+        yield from (solve_spectral(one, spectrum, coordinates, settings.n_components) for one in shifted)
+        return
+    start = None
+    for one in shifted:
+        solution = settings.solve(one, start)
+        start = solution.vectors if iterative else None
+        yield solution
+
+
+def _sparse_path(problem: Problem, alphas: Sequence[float] | np.ndarray, settings: Settings) -> Iterator[Solution]:
+    exact = settings.solve(problem)
+    targets = aligned_targets(problem, exact)
+    assert isinstance(problem.rows, CentredRows)
+    for fit in descend(Descent(problem.rows, targets), alphas, problem.shift, settings):
+        yield penalised_solution(problem, fit, exact.solver, settings.tol)
+
+
+def descend(
+    descent: Descent, alphas: Sequence[float] | np.ndarray, shift: float, settings: Settings
+) -> Iterator[PenalisedFit]:
+    """Penalised fits, each started from the one before."""
+    start = None
+    for alpha in alphas:
+        fit = descent.solve(settings.penalty_of(alpha, shift), start, settings.tol, settings.max_iter)
+        start = fit.vectors
+        yield fit

@@ -1,0 +1,66 @@
+"""Limited-memory BFGS in the metric of a preconditioner, for the long way from the start to the optimum.
+
+One pass a step: where Newton's method asks for several products to find a direction, pairs of past steps and
+gradient changes correct the preconditioner (Nocedal 1980). Pairs survive a change of preconditioner.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+
+import numpy as np
+
+from eigenfeat.linear.objective import LogitObjective, LogitPoint
+from eigenfeat.linear.preconditioners import Preconditioner
+from eigenfeat.linear.steps import PreconditionerAt, Step, line_search
+
+MAX_PAIRS = 30
+MAX_PAIR_BYTES = 600_000_000
+
+
+def quasi_newton_steps(
+    objective: LogitObjective, start: LogitPoint, preconditioner_at: PreconditionerAt
+) -> Iterator[Step]:
+    """Steps from ``start`` without end; the caller stops when satisfied, or when a step has length zero."""
+    n_pairs = max(3, min(MAX_PAIRS, MAX_PAIR_BYTES // (16 * start.gradient.size)))
+    pairs: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=n_pairs)
+    point, n_passes = start, 0.0
+    while True:
+        preconditioner = preconditioner_at(point, n_passes)
+        direction = -two_loop(point.gradient, pairs, preconditioner)
+        slope = float(np.vdot(point.gradient, direction))
+        if slope >= 0:  # rounding spoilt the pairs
+            pairs.clear()
+            direction = -preconditioner.solve(point.gradient)
+            slope = float(np.vdot(point.gradient, direction))
+        reached, step = line_search(objective, point, direction, slope)
+        change = reached.gradient - point.gradient
+        if step and np.vdot(direction, change) > 0:
+            pairs.append((step * direction, change))
+        n_passes = 1.0 + (step != 1)
+        yield Step(reached, 0, n_passes, step, -0.5 * slope)
+        point = reached
+
+
+def two_loop(
+    gradient: np.ndarray, pairs: deque[tuple[np.ndarray, np.ndarray]], preconditioner: Preconditioner
+) -> np.ndarray:
+    """The inverse Hessian of the pairs, started from the scaled preconditioner, times the gradient."""
+    if not pairs:
+        return preconditioner.solve(gradient)
+    q = gradient.copy()
+    shares = []
+    for s, y in reversed(pairs):
+        rho = 1.0 / np.vdot(s, y)
+        share = rho * np.vdot(s, q)
+        q -= share * y
+        shares.append((rho, share))
+    s, y = pairs[-1]
+    # Both right-hand sides at once: the factor is read from memory once.
+    solved = preconditioner.solve(np.hstack([q, y]))
+    z, solved_change = np.hsplit(solved, 2)
+    z = z * (np.vdot(s, y) / np.vdot(y, solved_change))
+    for (s, y), (rho, share) in zip(pairs, reversed(shares)):
+        z += (share - rho * np.vdot(y, z)) * s
+    return z

@@ -1,0 +1,20 @@
+"""A fitted model as plots, and as one self-contained page."""
+
+from eigenfeat.report.page import render, write_report
+from eigenfeat.report.plots import (
+    plot_components,
+    plot_confusion,
+    plot_pairs,
+    plot_projection,
+    plot_spectrum,
+)
+
+__all__ = [
+    "plot_components",
+    "plot_confusion",
+    "plot_pairs",
+    "plot_projection",
+    "plot_spectrum",
+    "render",
+    "write_report",
+]

@@ -1,0 +1,91 @@
+"""Strategies for choosing contrasts: what each promises about which classes meet."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from eigenfeat.features.pairs import (
+    all_pairs,
+    choose_contrasts,
+    default_count,
+    hypercube_pairs,
+    random_pairs,
+    stratified_pairs,
+)
+from eigenfeat.moments import DenseMoments
+
+
+def moments_of(k, seed=0, d=3):
+    rng = np.random.default_rng(seed)
+    y = np.arange(8 * k) % k
+    return DenseMoments().update(rng.normal(size=(8 * k, d)) + 3 * rng.normal(size=(k, d))[y], y)
+
+
+@settings(max_examples=30, deadline=None)
+@given(k=st.integers(2, 60), seed=st.integers(0, 1000))
+def test_a_hypercube_connects_all_classes_by_few_symmetric_pairs(k, seed):
+    pairs = hypercube_pairs(k, np.random.RandomState(seed))
+    chosen = {tuple(p) for p in pairs.tolist()}
+    assert len(chosen) == len(pairs)
+    assert all((j, i) in chosen and i != j for i, j in chosen)
+    assert len(pairs) <= k * np.ceil(np.log2(k))
+    reached = {0}
+    while True:
+        new = {j for i, j in chosen if i in reached} - reached
+        if not new:
+            break
+        reached |= new
+    assert reached == set(range(k))
+
+
+@settings(max_examples=20, deadline=None)
+@given(k=st.integers(3, 40), rounds=st.integers(1, 4), seed=st.integers(0, 1000))
+def test_stratified_pairs_use_every_class_equally_often_on_both_sides(k, rounds, seed):
+    n_pairs = min(rounds, k - 1) * k - seed % k
+    pairs = stratified_pairs(k, n_pairs, np.random.RandomState(seed))
+    assert len(pairs) == n_pairs
+    assert len({tuple(p) for p in pairs.tolist()}) == len(pairs)
+    assert (pairs[:, 0] != pairs[:, 1]).all()
+    for side in (0, 1):
+        counts = np.bincount(pairs[:, side], minlength=k)
+        assert counts.max() - counts.min() <= 1
+
+
+def test_random_pairs_are_distinct_and_as_many_as_asked():
+    pairs = random_pairs(10, 37, np.random.RandomState(0))
+    assert len({tuple(p) for p in pairs.tolist()}) == 37
+    assert (pairs[:, 0] != pairs[:, 1]).all()
+
+
+def test_auto_takes_all_pairs_while_few_and_at_most_four_problems_a_class_beyond():
+    rng = np.random.RandomState(0)
+    assert len(choose_contrasts(moments_of(10), "auto", rng)) == 90
+    assert len(choose_contrasts(moments_of(100), "auto", rng)) <= 400
+    assert default_count(180) == 180 * 8
+    assert len(all_pairs(5)) == 20
+
+
+def test_contractions_mix_whole_groups_and_each_class_within_its_group():
+    moments = moments_of(9)
+    contrasts = choose_contrasts(moments, "contractions", np.random.RandomState(0))
+    mixtures = [np.asarray(moments.proportions(m)) for pair in contrasts.mixtures for m in pair]
+    for u in mixtures:
+        assert (u >= 0).all()
+        assert u.sum() == pytest.approx(1)
+    covered = sum(mixtures) > 0
+    assert covered.all()
+    assert len(contrasts) < 72  # fewer than all pairs
+
+
+def test_given_pairs_are_labels():
+    moments = moments_of(3)
+    moments.rename(np.array(["a", "b", "c"]))
+    chosen = choose_contrasts(moments, [("c", "a"), ("b", "c")], np.random.RandomState(0))
+    assert chosen.mixtures == [(2, 0), (1, 2)]
+    assert chosen.names.tolist() == [["c", "a"], ["b", "c"]]
+    for bad in ([("a", "a")], [("a", "z")], []):
+        with pytest.raises(ValueError, match="class_pairs"):
+            choose_contrasts(moments, bad, np.random.RandomState(0))
+    with pytest.raises(ValueError, match="one of auto, all, hypercube"):
+        choose_contrasts(moments, "pairs", np.random.RandomState(0))

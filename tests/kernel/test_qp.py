@@ -1,0 +1,126 @@
+"""The interior point: every cell against the written-out program, SVR, repeated rows and bad kernels."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.svm import SVR
+from written_out import optimum, small_problem
+
+from eigenfeat.kernel import qp
+from eigenfeat.kernel.kernels import Kernel, KernelRows
+from eigenfeat.kernel.problem import KernelProblem, loss_value
+
+
+@pytest.mark.parametrize("alpha", [1e-2, 1.0])
+@pytest.mark.parametrize(("loss", "penalty"), sorted(qp.SOLVES))
+def test_reaches_the_optimum_of_the_written_out_program(loss, penalty, alpha):
+    problem = small_problem(loss, penalty, alpha)
+    solution = qp.solve(problem)
+    assert solution.converged
+    np.testing.assert_allclose(solution.objective, optimum(problem), rtol=1e-6)
+
+
+@pytest.mark.parametrize(("loss", "penalty"), sorted(qp.SOLVES))
+def test_objective_is_that_of_the_returned_model(loss, penalty):
+    problem = small_problem(loss, penalty, 0.3)
+    solution = qp.solve(problem)
+    K = problem.kernel.matrix()
+    a = solution.coefficients
+    size = {"function": a * (K @ a) / 2, "coefficients": a**2 / 2, "sparse": np.abs(a)}[penalty].sum(axis=0)
+    loss_of_model = loss_value(problem, problem.targets - K @ a - solution.intercept)
+    np.testing.assert_allclose(solution.objective, loss_of_model + 0.3 * size, rtol=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 2.0])
+def test_absolute_loss_is_support_vector_regression_without_a_tube(alpha):
+    problem = small_problem("absolute", "function", alpha, n=80, weighted=False)
+    solution = qp.solve(problem)
+    K = problem.kernel.matrix()
+    for t, y in enumerate(problem.targets.T):
+        svr = SVR(kernel="precomputed", epsilon=0.0, C=1 / alpha, tol=1e-10).fit(K, y)
+        a = np.zeros(len(y))
+        a[svr.support_] = svr.dual_coef_[0]
+        # With the best intercept for its coefficients. LIBSVM holds its kernel in single precision.
+        residuals = y - K @ a
+        theirs = np.abs(residuals - np.median(residuals)).sum() + alpha * a @ K @ a / 2
+        assert solution.objective[t] == pytest.approx(theirs, rel=1e-6)
+
+
+def test_sparse_solutions_have_exact_zeros_and_satisfy_their_optimality_conditions():
+    problem = small_problem("squared", "sparse", 1.0, n=80)
+    solution = qp.solve(problem)
+    K = problem.kernel.matrix()
+    residuals = problem.targets - K @ solution.coefficients - solution.intercept
+    correlation = K @ (problem.weights[:, None] * residuals)
+    zero = solution.coefficients == 0
+    assert zero.mean() > 0.5
+    np.testing.assert_allclose(correlation[~zero], np.sign(solution.coefficients[~zero]), rtol=1e-5)
+    assert np.abs(correlation[zero]).max() <= 1.0 + 1e-5
+
+
+@pytest.mark.parametrize(("loss", "penalty"), sorted(cell for cell in qp.SOLVES if cell[1] != "coefficients"))
+def test_a_weight_counts_as_repeated_rows_and_zero_as_none(loss, penalty):
+    problem = small_problem(loss, penalty, 0.5, n=30)
+    counts = np.arange(30) % 4
+    repeats = np.repeat(np.arange(30), counts)
+    weighted = qp.solve(replace(problem, weights=counts.astype(float)))
+    repeated = qp.solve(
+        replace(
+            problem,
+            kernel=KernelRows(problem.kernel.kernel, problem.kernel.rows[repeats]),
+            targets=problem.targets[repeats],
+            weights=np.ones(len(repeats)),
+        )
+    )
+    np.testing.assert_allclose(weighted.objective, repeated.objective, rtol=1e-6)
+    assert not weighted.coefficients[counts == 0].any()
+
+
+def test_low_rank_solves_the_restricted_expansion_and_reaches_the_full_one():
+    problem = small_problem("absolute", "function", 0.5, n=120, kernel=Kernel("rbf", 0.05))
+    full = qp.solve(problem)
+    small, large = (qp.solve(problem, rank=rank) for rank in (5, 60))
+    assert ((small.coefficients != 0).sum(axis=0) <= 5).all()
+    assert (small.objective >= full.objective * (1 - 1e-7)).all()
+    np.testing.assert_allclose(large.objective, full.objective, rtol=1e-5)
+
+
+def test_repeated_rows_in_single_precision_are_no_obstacle():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(20, 2)), 3, axis=0).astype(np.float32)
+    y = np.sign(rng.normal(size=(60, 1)))
+    K = KernelRows(Kernel("rbf", 0.5), X).matrix()
+    problem = KernelProblem(KernelRows(Kernel(), K, precomputed=True), y, np.ones(60), 0.1, "huber", "function")
+    solution = qp.solve(problem)
+    assert solution.converged
+    np.testing.assert_allclose(solution.objective, optimum(problem), rtol=1e-5)
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+def test_indefinite_kernel_is_refused_for_the_function_penalty_only(loss):
+    problem = small_problem(loss, "function", 0.01)
+    rng = np.random.default_rng(0)
+    indefinite = rng.normal(size=(40, 40))
+    kernel = KernelRows(Kernel(), indefinite + indefinite.T, precomputed=True)
+    with pytest.raises(ValueError, match=r"not positive semidefinite.*penalty='coefficients'"):
+        qp.solve(replace(problem, kernel=kernel))
+    allowed = replace(problem, kernel=kernel, penalty="coefficients")
+    np.testing.assert_allclose(qp.solve(allowed).objective, optimum(allowed), rtol=1e-6)
+
+
+def test_centers_are_refused_by_name():
+    problem = replace(small_problem("absolute", "function", 1.0), centers=np.arange(5))
+    with pytest.raises(ValueError, match="solver='qp' expands over all rows and takes no centers"):
+        qp.solve(problem)
+
+
+@pytest.mark.parametrize(("loss", "penalty"), sorted(qp.SOLVES))
+def test_a_constant_target_needs_the_intercept_only(loss, penalty):
+    problem = small_problem(loss, penalty, 1.0, n=5)
+    for n in (1, 5):
+        kernel = KernelRows(problem.kernel.kernel, problem.kernel.rows[:n])
+        constant = replace(problem, kernel=kernel, targets=np.full((n, 1), 2.0), weights=np.ones(n))
+        solution = qp.solve(constant)
+        np.testing.assert_allclose(solution.objective, 0.0, atol=1e-7)
+        np.testing.assert_allclose(solution.coefficients, 0.0, atol=1e-6)

@@ -1,0 +1,72 @@
+"""Preconditioners invert what they say they invert."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from eigenfeat.features.expansion import as_row_source
+from eigenfeat.linear.objective import LogitObjective
+from eigenfeat.linear.passes import Passes
+from eigenfeat.linear.preconditioners import (
+    DiagonalPreconditioner,
+    GramPreconditioner,
+    mean_curvature,
+    sampled_rows,
+)
+
+
+def make_objective(n=900, d=600, alpha=0.5, constant=True):
+    rng = np.random.default_rng(0)
+    passes = Passes(as_row_source(rng.normal(size=(n, d))), constant)
+    return LogitObjective(passes, rng.integers(0, 4, n), np.full(n, 1 / n), 4, alpha)
+
+
+@pytest.mark.parametrize("constant", [True, False])
+def test_at_zero_the_gram_preconditioner_is_the_inverse_hessian(constant):
+    objective = make_objective(constant=constant)
+    zero = objective.at(np.zeros(objective.shape))
+    exact = GramPreconditioner.build(objective, mean_curvature(objective, zero), 10_000, np.random.RandomState(0))
+    step = exact.solve(zero.gradient)
+    penalised = objective.curvature(zero) @ step
+    if constant:  # whose penalty is in the preconditioner only
+        penalised[-1] += objective.alpha * step[-1]
+    np.testing.assert_allclose(penalised, zero.gradient, atol=1e-12)
+
+
+def test_another_alpha_is_another_factorisation_of_the_same_matrix():
+    objective = make_objective()
+    zero = objective.at(np.zeros(objective.shape))
+    curvature = mean_curvature(objective, zero)
+    for alpha in (3.0, 1e-3):
+        direct = objective.with_alpha(alpha)
+        rng = np.random.RandomState(0)
+        expected = GramPreconditioner.build(direct, curvature, 10_000, rng).solve(zero.gradient)
+        again = GramPreconditioner.build(objective, curvature, 10_000, rng).with_alpha(alpha)
+        np.testing.assert_allclose(again.solve(zero.gradient), expected, rtol=1e-9, atol=1e-12)
+        diagonal = DiagonalPreconditioner.build(objective, curvature).with_alpha(alpha)
+        expected = DiagonalPreconditioner.build(direct, curvature).solve(zero.gradient)
+        np.testing.assert_allclose(diagonal.solve(zero.gradient), expected)
+
+
+def test_a_singular_gram_matrix_is_bent_until_it_factors():
+    rng = np.random.default_rng(0)
+    passes = Passes(as_row_source(np.repeat(rng.normal(size=(20, 30)), 2, axis=1).astype(np.float32)))
+    objective = LogitObjective(passes, rng.integers(0, 2, 20), np.full(20, 1 / 20), 2, alpha=0.0)
+    zero = objective.at(np.zeros(objective.shape))
+    built = GramPreconditioner.build(objective, mean_curvature(objective, zero), 10_000, np.random.RandomState(0))
+    step = built.solve(zero.gradient)
+    assert np.isfinite(step).all() and np.vdot(step, zero.gradient) > 0
+
+
+def test_samples_keep_sums_unbiased_and_heavy_rows():
+    weights = np.concatenate([np.full(5, 100.0), np.linspace(0, 1, 2000)])
+    passes = Passes(as_row_source(np.arange(2005.0)[:, None]), constant=False)
+    rng = np.random.RandomState(0)
+    totals = []
+    for _ in range(50):
+        chosen, reweighted = sampled_rows(passes, weights, 300, rng)
+        assert set(range(5)) <= set(chosen.index)
+        assert abs(chosen.n_rows - 300) < 100
+        totals.append(reweighted.sum())
+    assert np.mean(totals) == pytest.approx(weights.sum(), rel=0.02)

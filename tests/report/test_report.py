@@ -1,0 +1,160 @@
+"""Plots show the numbers they are given; the page is whole and stands alone."""
+
+import base64
+import inspect
+import re
+import struct
+import warnings
+
+import matplotlib
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, is_regressor
+from sklearn.datasets import load_digits, load_iris
+from sklearn.metrics import confusion_matrix
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import eigenfeat
+from eigenfeat import FisherLDA, OrientedPCA, SlicedInverseRegression
+from eigenfeat.report import plot_components, plot_confusion, plot_pairs, plot_projection, plot_spectrum, render
+from eigenfeat.report.plots import component_groups, guess_image_shape, project
+
+matplotlib.use("Agg")
+
+ESTIMATORS = [
+    cls
+    for _, cls in inspect.getmembers(eigenfeat, inspect.isclass)
+    if issubclass(cls, BaseEstimator) and not inspect.isabstract(cls)
+]
+
+
+@pytest.fixture(scope="module")
+def iris():
+    frame = load_iris(as_frame=True)
+    return FisherLDA().fit(frame.data, frame.target), frame.data, frame.target
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return FisherLDA(ridge=0.1).fit(X, y), X, y
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    matplotlib.pyplot.close("all")
+
+
+class Pairs:
+    """What a model of several class pairs offers to the plots."""
+
+    classes_ = np.array(["a", "b", "c"])
+    pairs_ = [("a", "b"), ("a", "b"), ("b", "a"), ("c", "a"), ("c", "a")]
+    eigenvalues_ = np.array([9.0, 4.0, 3.0, 100.0, 5.0])
+    components_ = np.eye(5, 16)
+    n_features_in_ = 16
+
+
+def test_spectrum_bars_are_the_eigenvalues(iris):
+    model = iris[0]
+    ax = plot_spectrum(model)
+    np.testing.assert_allclose([bar.get_height() for bar in ax.patches], model.eigenvalues_)
+
+
+def test_several_pairs_are_drawn_apart():
+    assert {k: v.tolist() for k, v in component_groups(Pairs()).items()} == {
+        "a vs b": [0, 1],
+        "b vs a": [2],
+        "c vs a": [3, 4],
+    }
+    ax = plot_spectrum(Pairs())
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["c vs a", "a vs b", "b vs a"]
+    grid = plot_pairs(Pairs()).images[0].get_array().filled(np.nan)
+    np.testing.assert_allclose(grid, [[np.nan, 9, np.nan], [3, np.nan, np.nan], [100, np.nan, np.nan]])
+
+
+def test_directions_become_images_where_features_are_pixels(digits, iris):
+    model = digits[0]
+    axes = plot_components(model, [2, 0])
+    np.testing.assert_allclose(axes[0].images[0].get_array(), model.components_[2].reshape(8, 8))
+    assert guess_image_shape(iris[0]) is None
+    bars = plot_components(iris[0], [0])[0]
+    order = np.argsort(np.abs(iris[0].components_[0]))
+    assert [t.get_text() for t in bars.get_yticklabels()] == list(iris[0].feature_names_in_[order])
+    patterns = plot_components(model, [1], kind="patterns", image_shape=(4, 16))
+    np.testing.assert_allclose(patterns[0].images[0].get_array(), model.patterns_[1].reshape(4, 16))
+
+
+def test_image_shape_is_read_from_names():
+    X, y = load_digits(return_X_y=True, as_frame=True)
+    model = FisherLDA(ridge=0.1).fit(X.iloc[:, :40], y)
+    assert guess_image_shape(model) == (5, 8)
+
+
+def test_boxes_are_drawn_about_the_medians_of_the_projection(iris):
+    model, X, y = iris
+    ax = plot_projection(model, X, y, component=1)
+    medians = sorted({float(line.get_ydata()[0]) for line in ax.lines if line.get_color() == "white"})
+    projected = model.transform(X)[:, 1]
+    np.testing.assert_allclose(medians, sorted(np.median(projected[y == c]) for c in range(3)), atol=1e-12)
+    np.testing.assert_allclose(project(model, X, [0, 1]), model.transform(X))
+
+
+def test_confusion_matrix_shows_the_counts(digits):
+    model, X, y = digits
+    predicted = model.predict(X)
+    ax = plot_confusion(y, predicted)
+    shown = np.zeros((10, 10), dtype=int)
+    for text in ax.texts:
+        j, i = map(int, text.get_position())
+        shown[i, j] = int(text.get_text())
+    np.testing.assert_array_equal(shown, confusion_matrix(y, predicted))
+
+
+def test_page_stands_alone_and_its_figures_are_images(digits):
+    model, X, y = digits
+    page = render(model, X, y, title="Digits <&>")
+    assert "<h1>Digits &lt;&amp;&gt;</h1>" in page
+    assert not re.search(r'(src|href)="(?!data:)', page)
+    figures = re.findall(r"data:image/png;base64,([A-Za-z0-9+/=]+)", page)
+    assert len(figures) == 5
+    for figure in figures:
+        head = base64.b64decode(figure)[:24]
+        assert head.startswith(b"\x89PNG")
+        assert min(struct.unpack(">II", head[16:24])) > 200
+    wrong = np.sum(model.predict(X) != y)
+    assert f"{wrong} of 1,797 rows wrong" in page
+    assert "ridge=0.1" in page
+
+
+@pytest.mark.parametrize(
+    ("model", "titles"),
+    [
+        (OrientedPCA(n_components=2), ["Model", "Spectrum", "Components", "Projections by class", "Stability"]),
+        (SlicedInverseRegression(), ["Model", "Spectrum", "Components", "Projections by class", "Stability"]),
+        (
+            make_pipeline(StandardScaler(), FisherLDA()),
+            ["Model", "Result", "Spectrum", "Components", "Projections by class", "Stability"],
+        ),
+    ],
+    ids=["transformer", "inverse regression", "pipeline"],
+)
+def test_page_has_the_sections_that_make_sense(model, titles):
+    X, y = load_iris(return_X_y=True)
+    page = render(model.fit(X, y), X, y)
+    assert re.findall(r"<h2>(.*?)</h2>", page) == titles
+    assert "Result" not in re.findall(r"<h2>(.*?)</h2>", render(model))
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS, ids=lambda cls: cls.__name__)
+def test_every_estimator_has_a_page(cls):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[::3], y[::3]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = cls().fit(X, X[:, 0] if is_regressor(cls()) else y)
+        page = render(model, X, y)
+    assert f"<h1>{cls.__name__}</h1>" in page
+    assert page.endswith("</html>\n")
