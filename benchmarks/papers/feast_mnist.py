@@ -1,12 +1,13 @@
 """FEAST on MNIST: table 1 of the paper, its figures 4 and 5, its observations, and the full split.
 
-Protocol (paper, appendix B.2): 1000 training images a digit are drawn; 300 make the cross-moment, 500 train an SVM on the
-rectified projections, 100 test it; the 100 left over choose the SVM's settings. The score is learnt without labels from the
-60000 training images less those that choose and test.
+Protocol (paper, appendix B.2): 1000 training images a digit are drawn; 300 make the cross-moment, 500 train an SVM
+on the rectified projections, 100 test it; the 100 left over choose the SVM's settings. The score is learnt without
+labels from the 60000 training images less those that choose and test.
 
-Third-order moments of 3000 rows say nothing along 784 directions: the noise of the moment grows like d^(3/2) / n. Scores
-live on the 50 leading principal axes (the paper's auto-encoder has 50 hidden units), where each axis has unit variance. A
-component is a direction in that space, applied to the images through the axes; its 784 pixels have no more parameters.
+Third-order moments of 3000 rows say nothing along 784 directions: the noise of the moment grows like d^(3/2) / n.
+Scores live on the 50 leading principal axes (the paper's auto-encoder has 50 hidden units), where each axis has
+unit variance. A component is a direction in that space, applied to the images through the axes; its 784 pixels have
+no more parameters.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from sklearn.svm import SVC, LinearSVC
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from datasets import load_mnist
-
 from eigenfeat import DenoisingAutoencoder, GaussianMixtureScore, GEMFeatures, ScoreTensorFeatures
 
 FIGURES = Path(__file__).parents[2] / "docs" / "figures"

@@ -134,7 +134,9 @@ class GaussianMixtureTensors(ScoreTensors):
             total += precision @ (self.X.T @ along_g - np.outer(mean.astype(self.X.dtype), along_g.sum(axis=0)))
             for j in positions:
                 rest = [i for i in positions if i != j]
-                total -= local.images[j] * (share * local.hermite(rest)).sum(axis=0)
+                total -= local.images[j] * np.einsum(
+                    "ir,ir->r", share, np.broadcast_to(local.hermite(rest), share.shape)
+                )
         return total
 
 
@@ -154,13 +156,28 @@ class _LocalGaussian:
         self.projections = [projections[id(v)] for v in vectors]
         self.n_rows, self.dtype = len(X), X.dtype
 
-    def hermite(self, positions: Sequence[int]) -> np.ndarray | float:
+    def hermite(self, positions: Sequence[int]) -> np.ndarray:
         """The Hermite form of the vectors at these positions, (n, r)."""
         if not positions:
             return np.ones((self.n_rows, 1), dtype=self.dtype)
+        if all(self.vectors[i] is self.vectors[positions[0]] for i in positions):
+            return self._hermite_polynomial(positions[0], len(positions))
         *rest, last = positions
         value = self.projections[last] * self.hermite(rest)
         for j in rest:
-            inner = np.einsum("ir,ir->r", self.vectors[last], self.images[j])
-            value = value - inner * self.hermite([i for i in rest if i != j])
+            value -= self._inner(last, j) * self.hermite([i for i in rest if i != j])
         return value
+
+    def _hermite_polynomial(self, position: int, degree: int) -> np.ndarray:
+        """The form of one vector throughout: ``H_m = (g·b) H_{m-1} - (m-1) (bᵀΛb) H_{m-2}``."""
+        p, q = self.projections[position], self._inner(position, position)
+        if degree == 1:
+            return p
+        before, value = p, p * p
+        value -= q
+        for m in range(2, degree):
+            before, value = value, p * value - (m * q) * before
+        return value
+
+    def _inner(self, i: int, j: int) -> np.ndarray:
+        return np.einsum("ir,ir->r", self.vectors[i], self.images[j])
