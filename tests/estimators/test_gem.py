@@ -172,11 +172,11 @@ def test_any_classifier_and_trees_take_the_projections(digits):
 
 def test_cv_chooses_on_held_out_rows_and_refits_on_all(digits):
     X, y, X_new, y_new = digits
-    grid = {"ridges": (0.05, 0.5), "min_eigenvalues": (0.0, 3.0), "n_components_grid": (1, 2), "alphas": (1e-2, 10.0)}
+    grid = {"ridges": (0.2, 1.0), "min_eigenvalues": (0.0, 3.0), "n_components_grid": (1,), "alphas": (1e-1, 10.0)}
     chosen = GEMClassifierCV(**grid, cv=2, random_state=1).fit(X, y)
-    assert len(chosen.cv_results_["score"]) == 16
+    assert len(chosen.cv_results_["score"]) == 8
     assert chosen.best_score_ == chosen.cv_results_["score"].min()
-    assert chosen.alpha_ == 1e-2
+    assert chosen.alpha_ == 1e-1
     refitted = GEMClassifier(
         chosen.n_components_, ridge=chosen.ridge_, min_eigenvalue=chosen.min_eigenvalue_, alpha=chosen.alpha_
     ).fit(X, y)

@@ -72,8 +72,8 @@ class GEMClassifier(ClassifierMixin, GEMBase):
     >>> from sklearn.model_selection import train_test_split
     >>> from eigenfeat import GEMClassifier
     >>> X, y = load_digits(return_X_y=True)
-    >>> X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
-    >>> model = GEMClassifier(n_components=5).fit(X_train, y_train)
+    >>> X_train, X_test, y_train, y_test = train_test_split(X / 16, y, random_state=0)
+    >>> model = GEMClassifier(n_components=2, alpha=1e-3).fit(X_train, y_train)
     >>> model.score(X_test, y_test) > 0.97
     True
     """
@@ -113,7 +113,7 @@ class GEMClassifier(ClassifierMixin, GEMBase):
         class_weight=None,
         solver="auto",
         tol=None,
-        max_iter=100,
+        max_iter=200,
         n_jobs=None,
         verbose=False,
         random_state=0,

@@ -6,9 +6,6 @@ from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin, _fit_context
-from sklearn.linear_model import Ridge, RidgeCV
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -18,6 +15,7 @@ from eigenfeat.estimators.sliced_inverse import slice_edges
 from eigenfeat.estimators.validation import check_weights
 from eigenfeat.features.expansion import as_row_source
 from eigenfeat.features.layer import held
+from eigenfeat.linear.ridge import fit_ridge
 
 ALPHAS = np.logspace(-3, 5, 17)
 
@@ -50,8 +48,8 @@ class GEMRegressor(MultiOutputMixin, RegressorMixin, GEMBase):
         Of the first contraction, as in `GEMFeatures`.
     contractions_ : (n_contractions, n_outputs) array
         The vectors u.
-    regression_ : Pipeline
-        The last stage.
+    coef_, intercept_, alpha_
+        Of the regression on the features.
     n_features_in_ : int
 
     References
@@ -150,9 +148,11 @@ class GEMRegressor(MultiOutputMixin, RegressorMixin, GEMBase):
                 self.moments_ = moments
             self._stacks.append(self._fit_stack(moments, source, codes, weights, rng))
         del self.classes_  # slices are not classes
-        ridge = RidgeCV(ALPHAS) if self.alpha is None else Ridge(self.alpha)
-        self.regression_ = Pipeline([("scale", StandardScaler()), ("ridge", ridge)])
-        self.regression_.fit(self._features(X), y, scale__sample_weight=weights, ridge__sample_weight=weights)
+        alphas = ALPHAS if self.alpha is None else np.array([self.alpha], dtype=np.float64)
+        fit = fit_ridge(self._features(X).astype(np.float64), targets, weights, alphas)
+        self.coef_ = fit.coef[:, 0] if y.ndim == 1 else fit.coef.T
+        self.intercept_ = fit.intercept[0] if y.ndim == 1 else fit.intercept
+        self.alpha_ = fit.alpha
         return self
 
     def _contractions(self, targets: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
@@ -195,9 +195,9 @@ class GEMRegressor(MultiOutputMixin, RegressorMixin, GEMBase):
         -------
         (n,) or (n, q) array
         """
-        check_is_fitted(self, "regression_")
+        check_is_fitted(self, "coef_")
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        return self.regression_.predict(self._features(X))
+        return self._features(X) @ self.coef_.T.astype(X.dtype) + self.intercept_
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

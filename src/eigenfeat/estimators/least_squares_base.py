@@ -63,8 +63,8 @@ ATTRIBUTES = """components_ : (n_components, d) array
         ``wᵀXᵀSXw / wᵀ(XᵀX + shift·I)w``.
     residuals_ : (n_components,) array
         Of the eigenvalue equation, relative.
-    mean_, offset_ : (d,) and (n_components,) arrays
-        Of the training rows, and its projection.
+    mean_ : (d,) array
+        Of the training rows.
     solver_, n_iter_ : str and int
         What ran, and its iterations.
     converged_ : array of bool
@@ -335,7 +335,7 @@ class LeastSquaresTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         if isinstance(problem.rows, CentredRows):
             self.mean_ = problem.rows.mean
             self.components_ = np.ascontiguousarray(solution.vectors.T)
-            self.offset_ = self.components_ @ self.mean_
+            self._offset = self.components_ @ self.mean_
         else:
             root = problem.rows.root
             shares = root**2 / (root @ root)
@@ -343,7 +343,7 @@ class LeastSquaresTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             coefficients -= np.outer(shares, coefficients.sum(axis=0))
             self.X_fit_ = X
             self.dual_coef_ = np.ascontiguousarray(coefficients.T)
-            self.offset_ = self.dual_coef_ @ problem.rows.mean
+            self._offset = self.dual_coef_ @ problem.rows.mean
         self._store_targets(problem, solution)
         return self
 
@@ -367,7 +367,7 @@ class LeastSquaresTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         check_is_fitted(self, "eigenvalues_")
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         inputs, weights = (X, self.components_) if self.kernel is None else (self._kernel_to_fit(X), self.dual_coef_)
-        return np.asarray(inputs @ weights.T.astype(X.dtype)) - self.offset_.astype(X.dtype)
+        return np.asarray(inputs @ weights.T.astype(X.dtype)) - self._offset.astype(X.dtype)
 
     def _kernel_to_fit(self, X) -> np.ndarray:
         if self.kernel == "precomputed":

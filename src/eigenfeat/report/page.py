@@ -168,7 +168,7 @@ def _spectrum(model: Any) -> str:
         "component tells.</p>"
     )
     groups = component_groups(model)
-    if len(groups) > 1 and all(" vs " in label for label in groups) and len(model.classes_) > 2:
+    if len(groups) > 1 and all(" vs " in label for label in groups) and len(getattr(model, "classes_", ())) > 2:
         body += _figure(lambda fig: plot_pairs(model, fig.subplots()), (5.6, 4.6))
     return _section("Spectrum", body)
 

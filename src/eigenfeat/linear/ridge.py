@@ -1,0 +1,53 @@
+"""Ridge regression with its penalty chosen by generalized cross-validation, from one eigendecomposition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeFit:
+    """``y ≈ x · coef + intercept``: (d, q) coefficients and (q,) intercepts in the units of the columns."""
+
+    coef: np.ndarray
+    intercept: np.ndarray
+    alpha: float
+
+
+def fit_ridge(F: np.ndarray, Y: np.ndarray, weights: np.ndarray | None, alphas: np.ndarray) -> RidgeFit:
+    """Minimise ``Σ w (y - f)² + alpha ‖coef‖²`` over standardised columns, alpha by generalized cross-validation.
+
+    The score of an alpha is ``Σ w r² / (1 - t/W)²`` with residuals r, W the total weight and t the trace of the hat
+    matrix, intercept included (Golub, Heath & Wahba 1979). An integer weight is that many copies of a row.
+    """
+    w = np.ones(len(F)) if weights is None else weights
+    W = w.sum()
+    mean, target_mean = (w @ F) / W, (w @ Y) / W
+    spread = np.sqrt(np.maximum(w @ (F - mean) ** 2 / W, 0))
+    spread = np.where(spread > 0, spread, 1.0)
+    root = np.sqrt(w)[:, None]
+    A, B = root * (F - mean) / spread, root * (Y - target_mean)
+    U, s, Vt = _thin_svd(A)
+    along = U.T @ B
+    outside = np.sum(B**2) - np.sum(along**2)
+    kept = [s**2 / (s**2 + alpha) for alpha in alphas]
+    scores = [
+        (max(outside, 0.0) + np.sum(((1 - share)[:, None] * along) ** 2)) / max(1 - (1 + share.sum()) / W, 1e-12) ** 2
+        for share in kept
+    ]
+    best = int(np.argmin(scores))
+    coef = (Vt.T @ ((kept[best] / s)[:, None] * along)) / spread[:, None]
+    return RidgeFit(coef, target_mean - mean @ coef, float(alphas[best]))
+
+
+def _thin_svd(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Singular vectors of nonzero singular values, from the smaller Gram matrix."""
+    n, d = A.shape
+    values, vectors = np.linalg.eigh(A @ A.T if n <= d else A.T @ A)
+    keep = values > max(n, d) * np.finfo(values.dtype).eps * values.max(initial=0)
+    s, vectors = np.sqrt(values[keep]), vectors[:, keep]
+    if n <= d:
+        return vectors, s, (A.T @ vectors / s).T
+    return A @ vectors / s, s, vectors.T

@@ -1,0 +1,42 @@
+"""Ridge with a chosen penalty against scikit-learn's, and weights as copies of rows."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import RidgeCV
+from sklearn.preprocessing import StandardScaler
+
+from eigenfeat.linear.ridge import fit_ridge
+
+ALPHAS = np.logspace(-2, 3, 11)
+
+
+@pytest.mark.parametrize("shape", [(80, 12), (30, 50)])
+def test_it_is_ridge_on_standardised_columns(shape):
+    rng = np.random.default_rng(0)
+    F = rng.normal(size=shape) * rng.uniform(0.1, 10, size=shape[1]) + 3
+    Y = F[:, :3] @ rng.normal(size=(3, 2)) + rng.normal(size=(shape[0], 2))
+    fit = fit_ridge(F, Y, None, ALPHAS[4:5])
+    reference = RidgeCV(ALPHAS[4:5]).fit(StandardScaler().fit_transform(F), Y)
+    np.testing.assert_allclose(F @ fit.coef + fit.intercept, reference.predict(StandardScaler().fit_transform(F)))
+
+
+def test_the_score_is_generalized_cross_validation():
+    rng = np.random.default_rng(1)
+    F, Y = rng.normal(size=(40, 8)), rng.normal(size=(40, 1))
+    Y += 2 * F[:, :1]
+    Z = (F - F.mean(0)) / F.std(0)
+    scores = []
+    for alpha in ALPHAS:
+        hat = Z @ np.linalg.solve(Z.T @ Z + alpha * np.eye(8), Z.T) + 1 / 40
+        residual = Y - hat @ Y
+        scores.append(np.sum(residual**2) / (1 - np.trace(hat) / 40) ** 2)
+    assert fit_ridge(F, Y, None, ALPHAS).alpha == ALPHAS[np.argmin(scores)]
+
+
+def test_a_weight_is_that_many_copies():
+    rng = np.random.default_rng(2)
+    F, Y, counts = rng.normal(size=(30, 40)), rng.normal(size=(30, 1)), rng.integers(0, 4, size=30)
+    weighted = fit_ridge(F, Y, counts.astype(float), ALPHAS)
+    copied = fit_ridge(np.repeat(F, counts, axis=0), np.repeat(Y, counts, axis=0), None, ALPHAS)
+    assert weighted.alpha == copied.alpha
+    np.testing.assert_allclose(weighted.coef, copied.coef, atol=1e-9)
