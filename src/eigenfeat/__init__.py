@@ -9,11 +9,7 @@ from eigenfeat.estimators.gem_classifier_cv import GEMClassifierCV
 from eigenfeat.estimators.gem_features import GEMFeatures
 from eigenfeat.estimators.gem_regressor import GEMRegressor
 from eigenfeat.estimators.kernel_features import KernelFisherFeatures, OrientedKernelPCA
-from eigenfeat.estimators.kernel_fisher import (
-    KernelFisherClassifier,
-    KernelFisherClassifierCV,
-    KernelFisherRegressor,
-)
+from eigenfeat.estimators.kernel_fisher import KernelFisherClassifier, KernelFisherClassifierCV, KernelFisherRegressor
 from eigenfeat.estimators.least_squares import (
     HypergraphFeatures,
     LeastSquaresCCA,
@@ -31,17 +27,21 @@ from eigenfeat.estimators.least_squares_cv import (
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.estimators.principal import OrientedPCA, VanishingComponents
 from eigenfeat.estimators.rayleigh import RayleighFeatures
+from eigenfeat.estimators.score_models import DenoisingAutoencoder, GaussianMixtureScore
+from eigenfeat.estimators.score_tensor import ScoreTensorFeatures
 from eigenfeat.estimators.sliced_inverse import SlicedInverseRegression
 from eigenfeat.persistence import load, save
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "DenoisingAutoencoder",
     "FisherLDA",
     "GEMClassifier",
     "GEMClassifierCV",
     "GEMFeatures",
     "GEMRegressor",
+    "GaussianMixtureScore",
     "HypergraphFeatures",
     "HypergraphFeaturesCV",
     "KernelFisherClassifier",
@@ -60,6 +60,7 @@ __all__ = [
     "OrientedKernelPCA",
     "OrientedPCA",
     "RayleighFeatures",
+    "ScoreTensorFeatures",
     "SlicedInverseRegression",
     "VanishingComponents",
     "load",

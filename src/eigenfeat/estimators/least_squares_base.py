@@ -343,7 +343,7 @@ class LeastSquaresTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             coefficients -= np.outer(shares, coefficients.sum(axis=0))
             self.X_fit_ = X
             self.dual_coef_ = np.ascontiguousarray(coefficients.T)
-            self.offset_ = self.dual_coef_ @ (self._kernel(X) @ shares)
+            self.offset_ = self.dual_coef_ @ problem.rows.mean
         self._store_targets(problem, solution)
         return self
 

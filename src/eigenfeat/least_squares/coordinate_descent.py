@@ -131,62 +131,53 @@ class Descent:
 
 
 @njit(cache=True)
-def _shrink(z, l1, scale, group):
-    """The minimiser of ``½ scale ‖w‖² - zᵀw + l1 Ω(w)``, in place."""
+def _move(w, z, l1, scale, group):
+    """Set w to the minimiser of ``½ scale ‖w‖² - zᵀw + l1 Ω(w)`` and z to its change; the change's squared norm."""
+    factor = 1.0
     if group:
         norm = 0.0
         for t in range(len(z)):
             norm += z[t] * z[t]
         norm = np.sqrt(norm)
-        factor = (1.0 - l1 / norm) / scale if norm > l1 else 0.0
-        for t in range(len(z)):
-            z[t] *= factor
-    else:
-        for t in range(len(z)):
-            magnitude = abs(z[t]) - l1
-            z[t] = np.sign(z[t]) * magnitude / scale if magnitude > 0.0 else 0.0
+        factor = 1.0 - l1 / norm if norm > l1 else 0.0
+    change = 0.0
+    for t in range(len(z)):
+        shrunk = factor * z[t] if group else np.sign(z[t]) * max(abs(z[t]) - l1, 0.0)
+        z[t] = shrunk / scale - w[t]
+        w[t] += z[t]
+        change += z[t] * z[t]
+    return change
 
 
 @njit(cache=True)
 def _sweep_gram(gram, squares, W, gradient, l1, l2, group, limit, stop_change):
+    """Sweeps over all rows of W, then over its nonzero rows until they settle, and again; how many there were."""
     d, r = W.shape
     z = np.empty(r, dtype=W.dtype)
-    active = np.ones(d, dtype=np.bool_)
     full = True
     for sweep in range(limit):
         largest = 0.0
         for j in range(d):
-            if squares[j] == 0.0 or not (full or active[j]):
+            if squares[j] == 0.0 or not (full or W[j].any()):
                 continue
             for t in range(r):
                 z[t] = gradient[j, t] + squares[j] * W[j, t]
-            _shrink(z, l1, squares[j] + l2, group)
-            change = 0.0
-            nonzero = False
-            for t in range(r):
-                z[t] -= W[j, t]
-                change += z[t] * z[t]
-                W[j, t] += z[t]
-                nonzero = nonzero or W[j, t] != 0.0
-            active[j] = nonzero
+            change = _move(W[j], z, l1, squares[j] + l2, group)
             if change > 0.0:
                 largest = max(largest, np.sqrt(change * squares[j]))
                 for i in range(d):
                     g = gram[j, i]
                     for t in range(r):
                         gradient[i, t] -= g * z[t]
-        if largest <= stop_change:
-            if full:
-                return sweep + 1
-            full = True
-        else:
-            full = False
+        if largest <= stop_change and full:
+            return sweep + 1
+        full = largest <= stop_change
     return limit
 
 
 @njit(cache=True)
 def _sweep_columns(indptr, indices, data, mean, root, squares, W, residual, l1, l2, group, limit, stop_change):
-    """``residual`` is T - MW: beside it, a centred column's product with T - AW needs only ``rootᵀ residual``."""
+    """The same from columns. ``residual`` is T - MW: a centred column needs only ``rootᵀ residual`` beside it."""
     d, r = W.shape
     z = np.empty(r, dtype=W.dtype)
     level = np.zeros(r, dtype=W.dtype)
@@ -195,12 +186,11 @@ def _sweep_columns(indptr, indices, data, mean, root, squares, W, residual, l1, 
         weight += root[i] * root[i]
         for t in range(r):
             level[t] += root[i] * residual[i, t]
-    active = np.ones(d, dtype=np.bool_)
     full = True
     for sweep in range(limit):
         largest = 0.0
         for j in range(d):
-            if squares[j] == 0.0 or not (full or active[j]):
+            if squares[j] == 0.0 or not (full or W[j].any()):
                 continue
             for t in range(r):
                 z[t] = squares[j] * W[j, t] - mean[j] * level[t]
@@ -208,15 +198,7 @@ def _sweep_columns(indptr, indices, data, mean, root, squares, W, residual, l1, 
                 row, value = indices[k], data[k]
                 for t in range(r):
                     z[t] += value * residual[row, t]
-            _shrink(z, l1, squares[j] + l2, group)
-            change = 0.0
-            nonzero = False
-            for t in range(r):
-                z[t] -= W[j, t]
-                change += z[t] * z[t]
-                W[j, t] += z[t]
-                nonzero = nonzero or W[j, t] != 0.0
-            active[j] = nonzero
+            change = _move(W[j], z, l1, squares[j] + l2, group)
             if change > 0.0:
                 largest = max(largest, np.sqrt(change * squares[j]))
                 for k in range(indptr[j], indptr[j + 1]):
@@ -225,10 +207,7 @@ def _sweep_columns(indptr, indices, data, mean, root, squares, W, residual, l1, 
                         residual[row, t] -= value * z[t]
                 for t in range(r):
                     level[t] -= weight * mean[j] * z[t]
-        if largest <= stop_change:
-            if full:
-                return sweep + 1
-            full = True
-        else:
-            full = False
+        if largest <= stop_change and full:
+            return sweep + 1
+        full = largest <= stop_change
     return limit

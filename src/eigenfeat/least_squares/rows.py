@@ -101,10 +101,13 @@ class KernelRows:
         The kernel matrix, centred and weighted on both sides.
     root : (n,) array
         Square roots of the sample weights.
+    mean : (n,) array
+        Inner products of the rows, uncentred, with their weighted mean.
     """
 
     matrix: np.ndarray
     root: np.ndarray
+    mean: np.ndarray
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -153,7 +156,7 @@ def centre_kernel(kernel: np.ndarray, sample_weight: np.ndarray | None = None) -
     shares = root**2 / (root @ root)
     along_mean = kernel @ shares
     centred = kernel - along_mean[:, None] - along_mean + shares @ along_mean
-    return KernelRows(root[:, None] * centred * root, root)
+    return KernelRows(root[:, None] * centred * root, root, along_mean)
 
 
 def append_differences(rows: CentredRows, differences: np.ndarray | sparse.csr_array) -> CentredRows:

@@ -10,27 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
 from scipy.linalg import get_blas_funcs
-from threadpoolctl import ThreadpoolController
 
 from eigenfeat.features.expansion import ArrayRows, Block, RowSource, row_blocks
+from eigenfeat.moments.threads import blas_threads, one_blas_thread
 
 # Parts of a pass that are summed on their own: enough to occupy the threads of a desktop machine.
 N_PARTS = 8
 
 Between = Callable[[slice, np.ndarray], None]
 """Turns the scores of the given rows, in place, into what the transposed product is taken with."""
-
-
-@lru_cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +155,7 @@ class Passes:
         edges = np.linspace(0, len(blocks), min(N_PARTS, len(blocks)) + 1).astype(int)
         parts = [blocks[a:b] for a, b in pairwise(edges)]
         n_threads = min(len(parts), self._n_threads())
-        with _controller().limit(limits=1, user_api="blas"):
+        with one_blas_thread():
             if n_threads <= 1:
                 return [run(part) for part in parts]
             with ThreadPoolExecutor(n_threads) as pool:
@@ -170,7 +164,7 @@ class Passes:
     def _n_threads(self) -> int:
         if self.n_jobs is not None:
             return effective_n_jobs(self.n_jobs)
-        return max((pool["num_threads"] for pool in _controller().select(user_api="blas").info()), default=1)
+        return blas_threads()
 
     def _blocks(self) -> list[slice]:
         source = self.source

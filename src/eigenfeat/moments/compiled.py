@@ -16,15 +16,10 @@ def gather_shifted(X, order, shift, out):  # pragma: no cover - compiled
 
 
 @njit(cache=True, nogil=True)
-def fold_lower(product, first, weight, scatter):  # pragma: no cover - compiled
-    """Add ``P - s sᵀ/w`` to ``scatter``, P given by its lower triangle in Fortran order: centred, symmetric."""
+def fold_centred(product, first, weight, scatter):  # pragma: no cover - compiled
+    """Add the centred product ``P - s sᵀ/w`` to ``scatter``."""
     d = product.shape[0]
-    tile = 32  # both triangles are written: tiles keep the transposed writes in cache
-    for a in range(0, d, tile):
-        for b in range(0, a + 1, tile):
-            for j in range(b, min(b + tile, d)):
-                for i in range(max(a, j), min(a + tile, d)):
-                    value = product[i, j] - first[i] * first[j] / weight
-                    scatter[i, j] += value
-                    if i != j:
-                        scatter[j, i] += value
+    for i in range(d):
+        mean = first[i] / weight
+        for j in range(d):
+            scatter[i, j] += product[i, j] - mean * first[j]

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import blas
 
 from eigenfeat.moments.base import Mixture, Moments, class_codes
-from eigenfeat.moments.compiled import fold_lower, gather_shifted
+from eigenfeat.moments.compiled import fold_centred, gather_shifted
 from eigenfeat.moments.forms import DenseForm, FactoredForm, RowTerm, SymmetricForm
 from eigenfeat.moments.rows import RowStore
+from eigenfeat.moments.threads import blas_threads, one_blas_thread
 
-BLOCK_ROWS = 8192
 BLOCK_BYTES = 64_000_000
-"""Rows are sorted by class within blocks of about this size; only one class's rows of a block are copied at a time."""
+"""Rows are sorted by class within blocks of about this size, which are not copied."""
+
+CHUNK_ROWS = 4096
+"""Rows of one class that are gathered, shifted and multiplied at a time: few enough to stay in cache."""
 
 FLUSH_ROWS = 1 << 16
 """A class's float32 product is moved to the float64 sum at least this often."""
+
+WORTH_THREADS = 1_000_000
+"""Numbers in a batch below which threads cost more than they save."""
 
 SHIFT_RATIO = 10.0
 """A column is shifted when its mean exceeds this many spreads: below that, little is lost without."""
@@ -147,37 +155,43 @@ class DenseMoments(Moments):
     def _absorb_dense(self, X: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> None:
         dtype = _product_dtype(X.dtype)
         n, d = X.shape
-        # A product with many columns wants many rows of a class at once, one with few wants them in cache.
-        step = max(BLOCK_ROWS, min(2 * d, BLOCK_ROWS // 4) * self.n_classes)
-        step = max(1, min(step, BLOCK_BYTES // max(1, d * dtype.itemsize)))
+        step = max(1, BLOCK_BYTES // max(1, d * dtype.itemsize))
         codes = codes.astype(np.min_scalar_type(max(self.n_classes - 1, 0)))  # small integers sort in linear time
-        buffer = np.empty((min(step, n), d), dtype=dtype)
-        open_sums: dict[int, _Sums] = {}
-        products: dict[int, np.ndarray] = {}
-        for start in range(0, n, step):
-            block, block_codes = X[start : start + step], codes[start : start + step]
-            order = np.argsort(block_codes, kind="stable")
-            edges = np.searchsorted(block_codes, np.arange(self.n_classes + 1), sorter=order)
-            for c in np.flatnonzero(np.diff(edges)).tolist():
-                chosen = order[edges[c] : edges[c + 1]]
-                if c not in open_sums:
-                    open_sums[c] = _Sums(0, 0.0, 0.0, np.zeros(d))
-                    products[c] = np.zeros((d, d), dtype=dtype, order="F")
-                row_weights = None if weights is None else weights[start : start + step][chosen]
-                self._sum_rows(c, block, chosen, row_weights, buffer, open_sums[c], products[c])
-                if open_sums[c].count >= FLUSH_ROWS:
-                    self._flush(c, open_sums.pop(c), products.pop(c))
-        for c, sums in open_sums.items():
-            self._flush(c, sums, products[c])
+        sums = {c: _Sums(0, 0.0, 0.0, np.zeros(d)) for c in np.flatnonzero(np.bincount(codes)).tolist()}
+        products = {c: np.zeros((d, d), dtype=dtype) for c in sums}
 
-    def _sum_rows(self, c: int, block, chosen, weights, buffer, sums: _Sums, product: np.ndarray) -> None:
-        """Add the chosen rows of a block, all of class c, to its open sums and product."""
+        def add_classes(block, order, edges, row_weights, classes: list[int]) -> None:
+            buffer = np.empty((min(CHUNK_ROWS, len(order)), d), dtype=dtype)
+            for c in classes:
+                for chosen in np.split(
+                    order[edges[c] : edges[c + 1]], range(CHUNK_ROWS, edges[c + 1] - edges[c], CHUNK_ROWS)
+                ):
+                    w = None if row_weights is None else row_weights[chosen]
+                    self._sum_rows(c, block, chosen, w, buffer[: len(chosen)], sums[c], products[c])
+                if sums[c].count >= FLUSH_ROWS:
+                    self._flush(c, sums[c], products[c])
+                    sums[c], products[c][:] = _Sums(0, 0.0, 0.0, np.zeros(d)), 0
+
+        # Classes have sums of their own, so threads share nothing; with one class BLAS may use the cores.
+        threads = min(blas_threads(), len(sums)) if n * d > WORTH_THREADS else 1
+        with one_blas_thread() if threads > 1 else nullcontext(), ThreadPoolExecutor(threads) as pool:
+            for start in range(0, n, step):
+                rows = slice(start, start + step)
+                order = np.argsort(codes[rows], kind="stable")
+                edges = np.searchsorted(codes[rows], np.arange(self.n_classes + 1), sorter=order)
+                row_weights = None if weights is None else weights[rows]
+                parts = _balanced(np.diff(edges), threads)
+                list(pool.map(partial(add_classes, X[rows], order, edges, row_weights), parts))
+            for c in sums:
+                self._flush(c, sums[c], products[c])
+
+    def _sum_rows(self, c: int, block, chosen, weights, rows, sums: _Sums, product: np.ndarray) -> None:
+        """Add the chosen rows of a block, all of class c, to its open sums and product; ``rows`` is room for them."""
         if not self._seen[c]:
-            self._shifts[c], self._seen[c] = _first_shift(block[chosen[:SHIFT_ROWS]], buffer.dtype), True
-        rows = buffer[: len(chosen)]
-        gather_shifted(block, chosen, self._shifts[c].astype(buffer.dtype), rows)
+            self._shifts[c], self._seen[c] = _first_shift(block[chosen[:SHIFT_ROWS]], rows.dtype), True
+        gather_shifted(block, chosen, self._shifts[c].astype(rows.dtype), rows)
         if weights is None:
-            total = np.ones(len(rows), dtype=rows.dtype) @ rows
+            sums.first += np.ones(len(rows), dtype=rows.dtype) @ rows
             sums.count += len(rows)
             sums.weight += len(rows)
             sums.weight_square += len(rows)
@@ -185,8 +199,7 @@ class DenseMoments(Moments):
             sums.count += int(np.count_nonzero(weights))
             sums.weight += float(weights.sum())
             sums.weight_square += float(np.dot(weights, weights))
-            total = weights.astype(rows.dtype) @ rows
-        sums.first += total
+            sums.first += weights.astype(rows.dtype) @ rows
         if self.track_fourth:
             squares = np.einsum("ij,ij->i", rows, rows)
             weighted = squares if weights is None else squares * weights.astype(rows.dtype)
@@ -194,20 +207,19 @@ class DenseMoments(Moments):
             sums.fourth += float(np.dot(weighted.astype(np.float64), squares.astype(np.float64)))
         if weights is not None:
             rows *= np.sqrt(weights).astype(rows.dtype)[:, None]
-        syrk = blas.ssyrk if rows.dtype == np.float32 else blas.dsyrk
-        syrk(1.0, rows.T, beta=1.0, c=product, overwrite_c=1, lower=1)
+        product += rows.T @ rows
 
     def _flush(self, c: int, sums: _Sums, product: np.ndarray) -> None:
         """Centre the open sums of a class and add them to what is kept."""
         if sums.weight <= 0:
             return
         if not self.weights[c] and not self.track_fourth:  # nothing to merge with: straight into the empty scatter
-            fold_lower(product, sums.first, sums.weight, self._scatters[c])
+            fold_centred(product, sums.first, sums.weight, self._scatters[c])
             self._offsets[c] = sums.first / sums.weight
             self.counts[c], self.weights[c], self.weight_squares[c] = sums.count, sums.weight, sums.weight_square
             return
         scatter = np.zeros_like(self._scatters[c])
-        fold_lower(product, sums.first, sums.weight, scatter)
+        fold_centred(product, sums.first, sums.weight, scatter)
         self._combine_centred(c, sums, scatter)
 
     def _absorb_sparse(self, X, codes: np.ndarray, weights: np.ndarray | None) -> None:
@@ -307,6 +319,18 @@ def _product_dtype(dtype: np.dtype) -> np.dtype:
     """The floating type rows are multiplied in: float32 where it holds every value exactly."""
     exact = dtype in (np.float32, np.float16) or (dtype.kind in "iub" and dtype.itemsize <= 2)
     return np.dtype(np.float32 if exact else np.float64)
+
+
+def _balanced(sizes: np.ndarray, n_parts: int) -> list[list[int]]:
+    """Classes with rows, split into parts of about equally many rows: the largest first, to the emptiest part."""
+    parts: list[list[int]] = [[] for _ in range(n_parts)]
+    loads = [0] * n_parts
+    for c in np.argsort(-sizes, kind="stable").tolist():
+        if sizes[c]:
+            emptiest = loads.index(min(loads))
+            parts[emptiest].append(c)
+            loads[emptiest] += int(sizes[c])
+    return parts
 
 
 def _first_shift(rows: np.ndarray, dtype: np.dtype) -> np.ndarray:

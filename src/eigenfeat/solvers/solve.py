@@ -7,12 +7,11 @@ import warnings
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from functools import cache
 from typing import Protocol
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
+from eigenfeat.moments.threads import blas_threads, one_blas_thread
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.solvers import dense, dual, krylov, low_rank, randomized
 from eigenfeat.solvers.directions import Directions
@@ -171,23 +170,17 @@ def _run(
 
     # One noise: nothing to run side by side, BLAS may as well use the cores. The rule looks at the problem
     # alone, never at n_jobs, so that results are the same bit for bit.
-    controller = _blas()
-    threads = _n_threads(n_jobs, controller)
-    with controller.limit(limits=1, user_api="blas") if len(groups) > 1 else nullcontext():
+    threads = _n_threads(n_jobs)
+    with one_blas_thread() if len(groups) > 1 else nullcontext():
         if threads == 1 or len(groups) == 1:
             return [work(group) for group in groups]
         with ThreadPoolExecutor(min(threads, len(groups))) as pool:
             return list(pool.map(work, groups))
 
 
-@cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-def _n_threads(n_jobs: int | None, controller: ThreadpoolController) -> int:
+def _n_threads(n_jobs: int | None) -> int:
     if n_jobs is None:
-        return max((library["num_threads"] for library in controller.select(user_api="blas").info()), default=1)
+        return blas_threads()
     if n_jobs == 0:
         raise ValueError("n_jobs must not be 0: give a number of threads, or -1 for all cores.")
     cores = os.cpu_count() or 1

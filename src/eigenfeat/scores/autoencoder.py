@@ -1,0 +1,207 @@
+"""The score tensors of a denoising auto-encoder with one hidden layer and tied weights, in closed form.
+
+    f(x) = sigmoid(κ Wᵀx + b),     m(x) = W f(x) + c,     r(x) = m(x)  or  sigmoid(m(x)).
+
+The optimal denoiser under Gaussian noise is ``r(x) = x + σ² ∇ log p_σ(x)`` with p_σ the density of the
+*noisy* input (Alain & Bengio, 2012), hence
+
+    S1 = (x - r(x)) / σ²,     H = (I - ∇r) / σ²,     K = -∇²r / σ².
+
+The derivatives, with p = f(1-f), p' = p(1-2f), M = κ W diag(p) Wᵀ and, for the sigmoid output, q = r(1-r),
+q' = q(1-2r) (paper, eq. 5 and 6):
+
+    ∇r = diag(q) M,    ∇²r(I, b, c) = q'∘(Mb)∘(Mc) + q∘κ²W(p'∘Wᵀb∘Wᵀc).
+
+A linear output has q = 1, q' = 0: ∇r is symmetric, the field is a gradient, and a product costs
+O(n (d + h)) a vector instead of O(n d h). With the sigmoid output both derivatives are symmetrised over their
+arguments.
+The gain κ = 1 is the paper's model; a free κ makes the model indifferent to the unit of the data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import expit
+
+from eigenfeat.scores.tensors import DerivativeTensors, ScoreFunction
+
+
+@dataclass(frozen=True, eq=False)
+class TiedAutoencoder(ScoreFunction):
+    """A trained auto-encoder as a value.
+
+    Parameters
+    ----------
+    weights : (d, h) array
+        W.
+    hidden_bias, visible_bias : (h,) and (d,) arrays
+        b and c.
+    gain : float
+        κ.
+    noise_variance : float
+        σ² of the corruption.
+    sigmoid_output : bool
+    """
+
+    weights: np.ndarray
+    hidden_bias: np.ndarray
+    visible_bias: np.ndarray
+    gain: float
+    noise_variance: float
+    sigmoid_output: bool
+
+    def astype(self, dtype: np.dtype) -> TiedAutoencoder:
+        """The same model with its arrays in another floating type."""
+        if self.weights.dtype == dtype:
+            return self
+        return replace(
+            self,
+            weights=self.weights.astype(dtype),
+            hidden_bias=self.hidden_bias.astype(dtype),
+            visible_bias=self.visible_bias.astype(dtype),
+        )
+
+    def encode(self, X: np.ndarray) -> np.ndarray:
+        """f(x) of every row, (n, h)."""
+        model = self.astype(X.dtype)
+        return expit(X @ (X.dtype.type(self.gain) * model.weights) + model.hidden_bias)
+
+    def decode(self, hidden: np.ndarray) -> np.ndarray:
+        """r(x) from f(x), (n, d)."""
+        model = self.astype(hidden.dtype)
+        m = hidden @ model.weights.T + model.visible_bias
+        return expit(m) if self.sigmoid_output else m
+
+    def reconstruct(self, X: np.ndarray) -> np.ndarray:
+        return self.decode(self.encode(X))
+
+    def jacobian(self, x: np.ndarray) -> np.ndarray:
+        """``∂r_i/∂x_j`` at one point, not symmetrised, (d, d)."""
+        model = self.astype(x.dtype)
+        f = model.encode(x[None])[0]
+        M = model.gain * (model.weights * (f * (1 - f))) @ model.weights.T
+        if not model.sigmoid_output:
+            return M
+        r = model.decode(f[None])[0]
+        return (r * (1 - r))[:, None] * M
+
+    def score1(self, X: np.ndarray) -> np.ndarray:
+        return (X - self.reconstruct(X)) / X.dtype.type(self.noise_variance)
+
+    def tensors_at(self, X: np.ndarray) -> DerivativeTensors:
+        kind = SigmoidOutputTensors if self.sigmoid_output else LinearOutputTensors
+        return kind(self.astype(X.dtype), X)
+
+
+class LinearOutputTensors(DerivativeTensors):
+    """Every product is a GEMM with n, d and r or n, h and r."""
+
+    def __init__(self, model: TiedAutoencoder, X: np.ndarray) -> None:
+        self.X, self.W, self.c = X, model.weights, model.visible_bias
+        self.f = model.encode(X)
+        kappa, precision = X.dtype.type(model.gain), X.dtype.type(1 / model.noise_variance)
+        p = self.f * (1 - self.f)
+        self.precision = precision
+        self.slope = kappa * precision * p  # of -H's data part:  H = I/σ² - W diag(slope) Wᵀ
+        self.bend = -(kappa**2) * precision * p * (1 - 2 * self.f)  # K(b, c, d) = Σ_h bend (Wᵀb)(Wᵀc)(Wᵀd)
+
+    def project(self, vectors: np.ndarray) -> np.ndarray:
+        return self.precision * (self.X @ vectors - self.f @ (self.W.T @ vectors) - self.c @ vectors)
+
+    def combine(self, weights: np.ndarray) -> np.ndarray:
+        reconstructed = self.W @ (self.f.T @ weights) + np.outer(self.c, weights.sum(axis=0))
+        return self.precision * (self.X.T @ weights - reconstructed)
+
+    def jacobian_form(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        hidden = (self.W.T @ left) * (self.W.T @ right)
+        return self.precision * np.einsum("ir,ir->r", left, right) - self.slope @ hidden
+
+    def jacobian_sum(self, weights: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+        through = self.W @ ((self.slope.T @ weights) * (self.W.T @ vectors))
+        return self.precision * weights.sum(axis=0) * vectors - through
+
+    def curvature_form(self, first: np.ndarray, second: np.ndarray, third: np.ndarray) -> np.ndarray:
+        return self.bend @ ((self.W.T @ first) * (self.W.T @ second) * (self.W.T @ third))
+
+    def curvature_sum(self, weights: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        return self.W @ ((self.bend.T @ weights) * (self.W.T @ first) * (self.W.T @ second))
+
+
+class SigmoidOutputTensors(DerivativeTensors):
+    """A few (n, h) @ (h, d) GEMMs a vector: ∇r couples all visible with all hidden units at each row."""
+
+    def __init__(self, model: TiedAutoencoder, X: np.ndarray) -> None:
+        self.W, self.kappa = model.weights, X.dtype.type(model.gain)
+        f = model.encode(X)
+        r = model.decode(f)
+        self.precision = X.dtype.type(1 / model.noise_variance)
+        self.s = self.precision * (X - r)
+        self.p = f * (1 - f)
+        self.p2 = self.p * (1 - 2 * f)
+        self.q = r * (1 - r)
+        self.q2 = self.q * (1 - 2 * r)
+
+    def project(self, vectors: np.ndarray) -> np.ndarray:
+        return self.s @ vectors
+
+    def combine(self, weights: np.ndarray) -> np.ndarray:
+        return self.s.T @ weights
+
+    def jacobian_form(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        form = np.empty((len(self.s), left.shape[1]), dtype=self.s.dtype)
+        for r, (b, c) in enumerate(zip(left.T, right.T)):
+            form[:, r] = (self.q * self._M_times(c)) @ b
+            if right is not left:
+                form[:, r] = (form[:, r] + (self.q * self._M_times(b)) @ c) / 2
+        return self.precision * (np.einsum("ir,ir->r", left, right) - form)
+
+    def jacobian_sum(self, weights: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+        total = np.empty_like(vectors)
+        for r, (a, b) in enumerate(zip(weights.T, vectors.T)):
+            forward = a @ (self.q * self._M_times(b))
+            backward = self.kappa * self.W @ (a @ (self.p * ((self.q * b) @ self.W)))
+            total[:, r] = (forward + backward) / 2
+        return self.precision * (weights.sum(axis=0) * vectors - total)
+
+    def curvature_form(self, first: np.ndarray, second: np.ndarray, third: np.ndarray) -> np.ndarray:
+        form = np.empty((len(self.s), first.shape[1]), dtype=self.s.dtype)
+        same = first is second is third
+        for r, (b, c, d) in enumerate(zip(first.T, second.T, third.T)):
+            if same:
+                form[:, r] = self._second_derivative(b, b) @ b
+                continue
+            terms = [(b, c, d), (c, b, d), (d, b, c)]
+            form[:, r] = sum(self._second_derivative(y, z) @ x for x, y, z in terms) / 3
+        return -self.precision * form
+
+    def curvature_sum(self, weights: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        total = np.empty_like(first)
+        for r, (a, b, c) in enumerate(zip(weights.T, first.T, second.T)):
+            output = a @ self._second_derivative(b, c)
+            if second is first:
+                inputs = 2 * self._second_derivative_transposed(a, b, b)
+            else:
+                inputs = self._second_derivative_transposed(a, b, c)
+                inputs = inputs + self._second_derivative_transposed(a, c, b)
+            total[:, r] = (output + inputs) / 3
+        return -self.precision * total
+
+    def _M_times(self, v: np.ndarray) -> np.ndarray:
+        """``M(x_i) v``, (n, d)."""
+        return self.p @ ((self.kappa * (self.W.T @ v))[:, None] * self.W.T)
+
+    def _second_derivative(self, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+        """``∇²r(x_i)(I, b, c)``, (n, d): the free index is the output's."""
+        Mb = self._M_times(b)
+        Mc = Mb if c is b else self._M_times(c)
+        bend = self.p2 @ ((self.kappa**2 * (self.W.T @ b) * (self.W.T @ c))[:, None] * self.W.T)
+        return self.q2 * Mb * Mc + self.q * bend
+
+    def _second_derivative_transposed(self, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+        """``Σ_i a_i Σ_o b_o ∇²r_o(x_i)(I, c)``, (d,): the free index is one of the inputs'."""
+        through_q = (self.q2 * self._M_times(c) * b) @ self.W
+        through_p = (self.q * b) @ self.W
+        hidden = self.p * through_q + self.kappa * self.p2 * (self.W.T @ c) * through_p
+        return self.kappa * self.W @ (a @ hidden)

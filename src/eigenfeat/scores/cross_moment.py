@@ -1,0 +1,259 @@
+"""The cross-moment of labels and score tensors, ``T = Σ_i y_i ⊗ S_m(x_i)``, as an operator."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement, permutations
+
+import numpy as np
+
+from eigenfeat.moments.forms import DenseForm
+from eigenfeat.scores.tensors import ScoreFunction, ScoreTensors
+
+BLOCK_BYTES = 64_000_000
+CONDENSED_ENTRIES = 4_000_000
+
+
+def centred_labels(Y: np.ndarray, sample_weight: np.ndarray | None = None) -> np.ndarray:
+    """Label rows about their mean, times ``sample_weight / Σ sample_weight``.
+
+    ``E[S_m] = 0``, so taking the mean off y leaves ``E[y ⊗ S_m]`` as it is; from finitely many rows and a
+    fitted density it removes the error of ``E[S_m]``, which every label would share.
+    """
+    weight = np.ones(len(Y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    weight = weight / weight.sum()
+    return (Y - weight @ Y) * weight[:, None]
+
+
+def merged_rows(
+    X: np.ndarray, Y: np.ndarray, sample_weight: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows and labels sorted, equal ones merged into one of their weights' sum, those of no weight left out.
+
+    A sum over rows does not depend on their order or on how weights are written, but for rounding; a search among
+    local optima can follow rounding to another optimum. After this it cannot.
+    """
+    weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    counted = np.flatnonzero(weight)
+    X, Y, weight = X[counted], Y[counted], weight[counted]
+    keys = np.hstack([X.view(np.uint8), np.ascontiguousarray(Y).view(np.uint8)])
+    _, first, which = np.unique(keys.view(f"V{keys.shape[1]}").ravel(), return_index=True, return_inverse=True)
+    return X[first], Y[first], np.bincount(which, weight)
+
+
+class Moment(ABC):
+    """A k × d × ... × d tensor, symmetric in its m modes of size d, as products with blocks of vectors."""
+
+    order: int
+
+    @property
+    @abstractmethod
+    def n_labels(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def dtype(self) -> np.dtype: ...
+
+    @abstractmethod
+    def label_products(self, *vectors: np.ndarray) -> np.ndarray:
+        """``T(:, b_r, ...)`` with m vector blocks, (k, r)."""
+
+    @abstractmethod
+    def vector_products(self, label_vectors: np.ndarray, *vectors: np.ndarray) -> np.ndarray:
+        """``T(u_r, I, b_r, ...)`` with m - 1 vector blocks, (d, r)."""
+
+    @abstractmethod
+    def in_basis(self, basis: np.ndarray) -> Moment:
+        """``T(I, B, ..., B)``: the same moment seen by vectors ``B z``."""
+
+    @abstractmethod
+    def toarray(self) -> np.ndarray: ...
+
+
+@dataclass(frozen=True, eq=False)
+class CrossMoment(Moment):
+    """``T = Σ_i labels_i ⊗ S_m(x_i)``, never formed.
+
+    Parameters
+    ----------
+    score : ScoreFunction
+    X : (n, d) array
+    labels : (n, k) array
+        Label rows with their weights, such as :func:`centred_labels` returns.
+    order : int
+        m.
+    basis : (d, p) array, optional
+        B: the moment is ``T(I, B, ..., B)``.
+    tensors : ScoreTensors, optional
+        The score tensors at all rows, where they have been prepared; else block by block, at every product.
+    """
+
+    score: ScoreFunction
+    X: np.ndarray
+    labels: np.ndarray
+    order: int
+    basis: np.ndarray | None = None
+    tensors: ScoreTensors | None = None
+
+    @property
+    def n_labels(self) -> int:
+        return self.labels.shape[1]
+
+    @property
+    def n_features(self) -> int:
+        return self.X.shape[1] if self.basis is None else self.basis.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.X.dtype
+
+    def in_basis(self, basis: np.ndarray) -> CrossMoment:
+        basis = basis if self.basis is None else self.basis @ basis
+        return replace(self, basis=basis.astype(self.dtype, copy=False))
+
+    def batch(self, rows: np.ndarray) -> CrossMoment:
+        """An unbiased estimate of the moment from some of its rows, prepared for many products."""
+        X, scale = self.X[rows], self.labels.dtype.type(len(self.X) / len(rows))
+        return replace(self, X=X, labels=scale * self.labels[rows], tensors=self.score.tensors_at(X))
+
+    def label_products(self, *vectors: np.ndarray) -> np.ndarray:
+        vectors = self._outward(vectors)
+        total = np.zeros((self.n_labels, vectors[0].shape[1]), dtype=self.dtype)
+        for tensors, labels in self._blocks(vectors[0].shape[1]):
+            total += labels.T @ tensors.form(*vectors)
+        return total
+
+    def vector_products(self, label_vectors: np.ndarray, *vectors: np.ndarray) -> np.ndarray:
+        vectors = self._outward(vectors)
+        total = np.zeros((self.X.shape[1], label_vectors.shape[1]), dtype=self.dtype)
+        for tensors, labels in self._blocks(label_vectors.shape[1]):
+            weights = labels @ label_vectors.astype(self.dtype, copy=False)
+            total += tensors.weighted_sum(weights, *vectors)
+        return total if self.basis is None else self.basis.T @ total
+
+    def matrix(self, label_vector: np.ndarray) -> np.ndarray:
+        """``T(u, I, I)`` of a second-order moment, a symmetric (d, d) array."""
+        eye = np.eye(self.n_features, dtype=self.dtype)
+        M = self.vector_products(np.repeat(label_vector[:, None], len(eye), axis=1), eye)
+        return (M + M.T) / 2
+
+    def toarray(self) -> np.ndarray:
+        """The tensor itself: one product for every label and increasing sequence of m - 1 coordinates."""
+        k, d, m = self.n_labels, self.n_features, self.order
+        if m == 1:
+            return self.vector_products(np.eye(k, dtype=self.dtype)).T
+        full = np.empty((k,) + (d,) * m, dtype=self.dtype)
+        sequences = np.array(list(combinations_with_replacement(range(d), m - 1)), dtype=int).T
+        eye = np.eye(d, dtype=self.dtype)
+        step = max(1, BLOCK_BYTES // (self.X.shape[1] * self.dtype.itemsize))
+        for label in range(k):
+            for start in range(0, sequences.shape[1], step):
+                index = sequences[:, start : start + step]
+                u = np.repeat(np.eye(k, dtype=self.dtype)[:, label, None], index.shape[1], axis=1)
+                products = self.vector_products(u, *(eye[:, i] for i in index))
+                for positions in permutations(index):
+                    full[label][:, *positions] = products
+        return full
+
+    def condensed(self) -> Moment:
+        """The moment in the form that makes many products cheap.
+
+        An array, where that is small and a product with it costs less than a pass over the rows; prepared score
+        tensors, where the rows are one block.
+        """
+        k, d, m = self.n_labels, self.n_features, self.order
+        if k * d**m <= min(CONDENSED_ENTRIES, self.X.size):
+            return DenseMoment(self.toarray())
+        if len(self.X) <= self._block_rows(0):
+            return replace(self, tensors=self.score.tensors_at(self.X))
+        return self
+
+    def _outward(self, vectors: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+        """Vectors as the score knows them; equal objects stay equal objects."""
+        images: dict[int, np.ndarray] = {}
+        for v in vectors:
+            if id(v) not in images:
+                cast = v.astype(self.dtype, copy=False)
+                images[id(v)] = cast if self.basis is None else self.basis @ cast
+        return tuple(images[id(v)] for v in vectors)
+
+    def _block_rows(self, n_vectors: int) -> int:
+        return max(1, BLOCK_BYTES // (max(self.X.shape[1], n_vectors) * self.dtype.itemsize))
+
+    def _blocks(self, n_vectors: int) -> Iterator[tuple[ScoreTensors, np.ndarray]]:
+        labels = self.labels.astype(self.dtype, copy=False)
+        if self.tensors is not None:
+            yield self.tensors, labels
+            return
+        step = self._block_rows(n_vectors)
+        for start in range(0, len(self.X), step):
+            rows = slice(start, start + step)
+            yield self.score.tensors_at(self.X[rows]), labels[rows]
+
+
+@dataclass(frozen=True, eq=False)
+class DenseMoment(Moment):
+    """A moment small enough to be an array."""
+
+    tensor: np.ndarray
+
+    @property
+    def order(self) -> int:  # type: ignore[override]
+        return self.tensor.ndim - 1
+
+    @property
+    def n_labels(self) -> int:
+        return self.tensor.shape[0]
+
+    @property
+    def n_features(self) -> int:
+        return self.tensor.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.tensor.dtype
+
+    def label_products(self, *vectors: np.ndarray) -> np.ndarray:
+        return np.einsum("kir,ir->kr", self._contract(*vectors[1:]), vectors[0])
+
+    def vector_products(self, label_vectors: np.ndarray, *vectors: np.ndarray) -> np.ndarray:
+        return np.einsum("kir,kr->ir", self._contract(*vectors), label_vectors)
+
+    def in_basis(self, basis: np.ndarray) -> DenseMoment:
+        tensor = self.tensor
+        for _ in range(self.order):  # each product moves the next mode into place
+            tensor = np.tensordot(tensor, basis, axes=(1, 0))
+        return DenseMoment(tensor.astype(self.dtype, copy=False))
+
+    def toarray(self) -> np.ndarray:
+        return self.tensor
+
+    def _contract(self, *vectors: np.ndarray) -> np.ndarray:
+        """``T(:, I, b_r, ...)``, (k, d, r)."""
+        if not vectors:
+            return self.tensor[..., None]
+        product = self.tensor @ vectors[-1]
+        for v in vectors[-2::-1]:
+            product = np.einsum("...jr,jr->...r", product, v)
+        return product
+
+
+def score_second_moment(score: ScoreFunction, X: np.ndarray, sample_weight: np.ndarray | None = None) -> DenseForm:
+    """``E[S1 S1ᵀ]``, the Fisher information of location: how much the score varies along every direction.
+
+    It is the noise of a score quotient: a label that says nothing has ``Var[y S2(v, v)]`` of order
+    ``(vᵀ E[S1 S1ᵀ] v)²`` (exactly twice that for a Gaussian).
+    """
+    weight = np.full(len(X), 1 / len(X)) if sample_weight is None else sample_weight / np.sum(sample_weight)
+    total = np.zeros((X.shape[1], X.shape[1]))
+    step = max(1, BLOCK_BYTES // (X.shape[1] * X.dtype.itemsize))
+    for start in range(0, len(X), step):
+        S = score.score1(X[start : start + step])
+        total += (S * weight[start : start + step, None].astype(S.dtype)).T @ S
+    return DenseForm(total)

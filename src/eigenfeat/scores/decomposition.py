@@ -1,0 +1,179 @@
+"""Rank-one components of a cross-moment tensor, ``T ≈ Σ_r u_r ⊗ w_r ⊗ ... ⊗ w_r``, from its products alone.
+
+A symmetric tensor power method runs from many starts at once on what the components found so far leave over;
+every distinct maximum becomes a component, and all of them are fitted jointly before it looks again: deflation
+alone is exact only for orthogonal components. There may be more components than dimensions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import linalg
+
+from eigenfeat.scores.components import Components, Fit, fit_labels, refine, unit_columns
+from eigenfeat.scores.cross_moment import Moment
+from eigenfeat.scores.quality import probes
+
+# Two directions closer than this count as one.
+DUPLICATE_COSINE = 0.99
+# A maximum below this share of the round's best waits: it is found again once the better ones are taken off.
+KEPT_SHARE = 0.5
+# What is left of a tensor that has been fitted to rounding error is no component.
+EXHAUSTED_SHARE = 1e-5
+MAX_STARTS = 512
+SMALLEST_STEP = 1e-4
+JOINT_STEPS_A_ROUND = 10
+MAX_REPLACEMENTS = 5
+
+
+@dataclass(frozen=True)
+class Search:
+    """How hard to look.
+
+    Parameters
+    ----------
+    n_restarts : int, optional
+        Starts of the power method run at once; by default twice the number of missing components, from 20 to
+        512.
+    n_init : int
+        Whole decompositions, of which the one with the smallest error is kept.
+    max_iter : int
+        Steps of the power method, and of the joint fit.
+    tol : float
+        Distance to the next power step, and relative gain of the joint fit, below which to stop.
+    """
+
+    n_restarts: int | None = None
+    n_init: int = 1
+    max_iter: int = 100
+    tol: float = 1e-6
+
+    def starts(self, n_missing: int) -> int:
+        return self.n_restarts or min(MAX_STARTS, max(20, 2 * n_missing))
+
+
+@dataclass(frozen=True, eq=False)
+class Deflated:
+    """A moment without the components found so far, as products: nothing is subtracted from any tensor."""
+
+    moment: Moment
+    found: Components
+
+    def label_products(self, V: np.ndarray) -> np.ndarray:
+        """``(T - T̂)(:, v_r, ..., v_r)``."""
+        m = self.moment.order
+        return self.moment.label_products(*[V] * m) - self.found.label_products(V)
+
+    def vector_products(self, U: np.ndarray, V: np.ndarray) -> np.ndarray:
+        """``(T - T̂)(u_r, I, v_r, ..., v_r)``."""
+        m = self.moment.order
+        return self.moment.vector_products(U, *[V] * (m - 1)) - self.found.vector_products(U, V)
+
+
+def decompose(moment: Moment, n_components: int, rng: np.random.Generator, search: Search) -> Fit:
+    """Up to ``n_components`` distinct components, strongest first, fitted jointly.
+
+    Where they can be linearly independent the search begins in whitened coordinates.
+    """
+    attempts = []
+    for _ in range(search.n_init):
+        found = Components.none(moment)
+        if n_components <= moment.n_features:
+            K = whitening_basis(moment, n_components, rng)
+            whitened = moment.in_basis(K)
+            inside = extend(whitened, Components.none(whitened), K.shape[1], rng, search)
+            vectors = unit_columns(linalg.pinv(K.T) @ inside.vectors).astype(moment.dtype)
+            found = fit_labels(moment, vectors).components
+        attempts.append(complete(moment, found, n_components, rng, search))
+    return min(attempts, key=lambda attempt: attempt.error)
+
+
+def complete(moment: Moment, found: Components, n_components: int, rng: np.random.Generator, search: Search) -> Fit:
+    """Add what is missing, fit all components jointly, and replace those that this makes equal."""
+    for _ in range(MAX_REPLACEMENTS):
+        found = extend(moment, found, n_components, rng, search)
+        fit = refine(moment, found, search.max_iter, search.tol)
+        found = fit.components.strongest_first()
+        kept = distinct(found.vectors)
+        if len(kept) == found.count:
+            break
+        fit = replace(fit_labels(moment, found.vectors[:, kept]), n_iter=fit.n_iter)
+        found = fit.components.strongest_first()
+    return replace(fit, components=found)
+
+
+def extend(
+    moment: Moment, found: Components, n_components: int, rng: np.random.Generator, search: Search
+) -> Components:
+    """Add components, a round of the power method at a time, until there are enough or none is new."""
+    strongest = found.weights.max(initial=0.0)
+    while found.count < n_components:
+        V = rng.standard_normal((moment.n_features, search.starts(n_components - found.count)))
+        V, values = power_method(Deflated(moment, found), V.astype(moment.dtype), search.max_iter, search.tol)
+        strongest = max(strongest, values.max())
+        order = np.argsort(-values, kind="stable")
+        order = order[values[order] > max(KEPT_SHARE * values.max(), EXHAUSTED_SHARE * strongest)]
+        fresh = order[distinct(V[:, order], found.vectors)][: n_components - found.count]
+        if not len(fresh):
+            break
+        found = fit_labels(moment, np.hstack([found.vectors, V[:, fresh]])).components
+        found = refine(moment, found, JOINT_STEPS_A_ROUND, search.tol).components
+    return found
+
+
+def power_method(tensor: Deflated, V: np.ndarray, max_iter: int, tol: float) -> tuple[np.ndarray, np.ndarray]:
+    """Local maxima of ``f(v) = ‖T(:, v, ..., v)‖`` over unit v, from the columns of V, and their values.
+
+    The classical step is ``v ← T(u, I, v, ..., v)``, normalised, with ``u ∝ T(:, v, ..., v)``. Nothing makes f rise
+    with it once components are not orthogonal, but the way from v to there begins uphill: a start whose value
+    fell goes back and half as far, one whose value rose goes twice as far, at most the classical step.
+    """
+    best = unit_columns(V)
+    target, trial = best.copy(), best.copy()
+    values = np.full(V.shape[1], -np.inf, dtype=V.dtype)
+    step = np.ones_like(values)
+    active = np.arange(V.shape[1])
+    for _ in range(max_iter):
+        B = tensor.label_products(trial[:, active])
+        reached = np.linalg.norm(B, axis=0)
+        rose = reached > values[active]
+        up, down = active[rose], active[~rose]
+        values[up], best[:, up] = reached[rose], trial[:, up]
+        target[:, up] = unit_columns(tensor.vector_products(unit_columns(B[:, rose]), best[:, up]))
+        step[up], step[down] = np.minimum(1, 2 * step[up]), step[down] / 2
+        way = target[:, active] - best[:, active]
+        trial[:, active] = unit_columns(best[:, active] + step[active] * way)
+        active = active[(np.linalg.norm(way, axis=0) > tol) & (step[active] > SMALLEST_STEP)]
+        if not len(active):
+            break
+    return best, values
+
+
+def distinct(V: np.ndarray, taken: np.ndarray | None = None) -> np.ndarray:
+    """Columns of V that repeat no earlier column and none of ``taken``, up to sign; their indices."""
+    repeats = np.abs(V.T @ V) > DUPLICATE_COSINE
+    fresh = np.ones(V.shape[1], dtype=bool)
+    if taken is not None:
+        fresh &= ~(np.abs(taken.T @ V) > DUPLICATE_COSINE).any(axis=0)
+    for i in range(V.shape[1]):
+        fresh[i] &= not (fresh[:i] & repeats[i, :i]).any()
+    return np.flatnonzero(fresh)
+
+
+def whitening_basis(moment: Moment, rank: int, rng: np.random.Generator) -> np.ndarray:
+    """K, (d, at most rank), in whose coordinates the components of a tensor of that rank are nearly orthonormal.
+
+    The Gram matrix of T unfolded along a vector mode is ``Σ_rs G_rs w_r w_sᵀ`` with
+    ``G_rs = (u_r·u_s)(w_r·w_s)^{m-1}``: close to diagonal, positive, spanned by the components. K is its inverse
+    root on the leading eigenvectors.
+    """
+    d = moment.n_features
+    gram = np.zeros((d, d))
+    for U, vectors, weight in probes(moment, rng):
+        P = moment.vector_products(U, *vectors).astype(np.float64)
+        gram += weight * (P @ P.T)
+    values, E = linalg.eigh(gram, subset_by_index=[d - rank, d - 1])
+    keep = values > values[-1] * d * np.finfo(moment.dtype).eps
+    return E[:, keep] / np.sqrt(values[keep])

@@ -1,0 +1,117 @@
+"""Score tensors ``S_m = (-1)ᵐ ∇ᵐp / p`` as operators: products with vectors, never the tensors themselves.
+
+With ``s = S1 = -∇ log p``, ``H = ∇s`` and ``K = ∇²s`` the recursion ``S_m = s ⊗ S_{m-1} - ∇S_{m-1}`` gives
+
+    S2 = s⊗s - H
+    S3 = s⊗s⊗s - Sym(H⊗s) + K,     Sym = the sum of the three distinct transpositions,
+
+so for a standard Gaussian ``S3 = x⊗x⊗x - Sym(I⊗x)``. Stein's identity ``E[y ⊗ S_m(x)] = E[∇ᵐ E[y|x]]``
+holds for rows drawn from p (Janzamin, Sedghi & Anandkumar, 2014).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+
+class ScoreTensors(ABC):
+    """The score tensors at n fixed rows. The number of vector arguments says which order is meant.
+
+    Every argument is a (d, r) block of vectors and the r products are computed at once; passing the *same*
+    array twice costs one projection.
+    """
+
+    max_order: int | None = None
+    """Highest order that can be asked for; None where there is no limit."""
+
+    @abstractmethod
+    def form(self, *vectors: np.ndarray) -> np.ndarray:
+        """``S_m(x_i)(b_r, c_r, ...)`` as an (n, r) array, m = the number of vector blocks."""
+
+    @abstractmethod
+    def weighted_sum(self, weights: np.ndarray, *vectors: np.ndarray) -> np.ndarray:
+        """``Σ_i weights_ir S_m(x_i)(I, b_r, ...)`` as a (d, r) array, m = one more than the vector blocks."""
+
+
+class ScoreFunction(ABC):
+    """A model of the input density that knows its score tensors.
+
+    Your own model is a subclass: ``tensors_at`` returns either a :class:`DerivativeTensors` (supply products
+    with s, ∇s and ∇²s) or a :class:`ScoreTensors` of your own.
+    """
+
+    @abstractmethod
+    def score1(self, X: np.ndarray) -> np.ndarray:
+        """``S1(x) = -∇ log p(x)`` of every row, (n, d)."""
+
+    @abstractmethod
+    def tensors_at(self, X: np.ndarray) -> ScoreTensors:
+        """The score tensors at the rows of X; what the products share is computed here, once."""
+
+
+class DerivativeTensors(ScoreTensors):
+    """Score tensors of orders one to three from products with s, H = ∇s and K = ∇²s.
+
+    H and K have to be symmetric in all their arguments: they are derivatives of a gradient. A model whose
+    field is only nearly one returns the products of their symmetric parts.
+    """
+
+    max_order = 3
+
+    @abstractmethod
+    def project(self, vectors: np.ndarray) -> np.ndarray:
+        """``s(x_i)ᵀ b_r``, (n, r)."""
+
+    @abstractmethod
+    def combine(self, weights: np.ndarray) -> np.ndarray:
+        """``Σ_i weights_ir s(x_i)``, (d, r)."""
+
+    @abstractmethod
+    def jacobian_form(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """``b_rᵀ H(x_i) c_r``, (n, r)."""
+
+    @abstractmethod
+    def jacobian_sum(self, weights: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+        """``Σ_i weights_ir H(x_i) b_r``, (d, r)."""
+
+    @abstractmethod
+    def curvature_form(self, first: np.ndarray, second: np.ndarray, third: np.ndarray) -> np.ndarray:
+        """``K(x_i)(b_r, c_r, d_r)``, (n, r)."""
+
+    @abstractmethod
+    def curvature_sum(self, weights: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """``Σ_i weights_ir K(x_i)(I, b_r, c_r)``, (d, r)."""
+
+    def form(self, *vectors: np.ndarray) -> np.ndarray:
+        if len(vectors) == 1:
+            return self.project(*vectors)
+        if len(vectors) == 2:
+            b, c = vectors
+            sb = self.project(b)
+            sc = sb if c is b else self.project(c)
+            return sb * sc - self.jacobian_form(b, c)
+        b, c, d = vectors
+        if b is c is d:
+            sb = self.project(b)
+            return sb**3 - 3 * sb * self.jacobian_form(b, b) + self.curvature_form(b, b, b)
+        sb, sc, sd = map(self.project, vectors)
+        transpositions = sb * self.jacobian_form(c, d) + sc * self.jacobian_form(b, d) + sd * self.jacobian_form(b, c)
+        return sb * sc * sd - transpositions + self.curvature_form(b, c, d)
+
+    def weighted_sum(self, weights: np.ndarray, *vectors: np.ndarray) -> np.ndarray:
+        if not vectors:
+            return self.combine(weights)
+        if len(vectors) == 1:
+            (b,) = vectors
+            return self.combine(weights * self.project(b)) - self.jacobian_sum(weights, b)
+        b, c = vectors
+        sb = self.project(b)
+        if c is b:
+            along_s = self.combine(weights * (sb**2 - self.jacobian_form(b, b)))
+            return along_s - 2 * self.jacobian_sum(weights * sb, b) + self.curvature_sum(weights, b, b)
+        sc = self.project(c)
+        along_s = self.combine(weights * (sb * sc - self.jacobian_form(b, c)))
+        along_H = self.jacobian_sum(weights * sb, c) + self.jacobian_sum(weights * sc, b)
+        return along_s - along_H + self.curvature_sum(weights, b, c)
