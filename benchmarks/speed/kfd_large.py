@@ -1,6 +1,7 @@
 """Kernel Fisher discriminant on Covertype, 522,910 rows, by the Nyström solver, against Nystroem + LinearSVC.
 
-The kernel width and alpha are chosen on rows held out of the training set; the test set is touched once a figure.
+The weights of the columns, the kernel width and alpha are chosen on rows held out of the training set; the test set is
+touched once a figure. Both methods see the same columns.
 
     python benchmarks/speed/kfd_large.py [--quick] [--centers 20000] [--peer-rows 100000]
 """
@@ -35,6 +36,36 @@ def scaled(X: np.ndarray, X_test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return (X - mean) / deviation, (X_test - mean) / deviation
 
 
+def column_scales(X: np.ndarray, y: np.ndarray, n_rounds: int = 3) -> np.ndarray:
+    """Factors of the columns with the least nearest-neighbour error on held-out training rows.
+
+    A radial kernel sees distances only, so what the columns weigh in them matters more than its width. One factor
+    for each measurement, one for the four areas, one for the forty soils; each in turn is doubled or halved.
+    """
+    groups = [[i] for i in range(10)] + [list(range(10, 14)), list(range(14, X.shape[1]))]
+    order = np.random.RandomState(1).permutation(len(y))[:44_000]
+    held_out, known = order[: len(order) // 20], order[len(order) // 20 :]
+
+    def error(scales: np.ndarray) -> float:
+        A, B = X[known] * scales, X[held_out] * scales
+        nearest = np.argmin(np.einsum("ij,ij->i", A, A) - 2 * B @ A.T, axis=1)
+        return float(np.mean(y[known][nearest] != y[held_out]))
+
+    scales = np.ones(X.shape[1], dtype=X.dtype)
+    best = error(scales)
+    for _ in range(n_rounds):
+        for group in groups:
+            for factor in (2, 0.5):
+                trial = scales.copy()
+                trial[group] *= factor
+                wrong = error(trial)
+                if wrong < best:
+                    best, scales = wrong, trial
+                    break
+        print(f"  held-out nearest-neighbour error {100 * best:.2f} %, scales {scales[:11]}, {scales[-1]}", flush=True)
+    return scales
+
+
 def chosen_parameters(X: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     """gamma and alpha per row with the least error on held-out training rows.
 
@@ -57,9 +88,9 @@ def chosen_parameters(X: np.ndarray, y: np.ndarray) -> tuple[float, float]:
         )
         return wrong
 
-    few, more = len(y) // 10, len(y) // 4
-    grid = [(gamma, share) for gamma in (0.3, 1.0) for share in (1e-7, 1e-6, 1e-5)]
-    coarse, share = min(grid, key=lambda pair: error(*pair, few, few // 20))
+    few, more = len(y) // 20, len(y) // 5
+    grid = [(gamma, share) for gamma in (0.05, 0.2, 0.8) for share in (1e-7, 1e-6)]
+    coarse, share = min(grid, key=lambda pair: error(*pair, few, few // 10))
     return min((coarse, 2 * coarse, 4 * coarse), key=lambda gamma: error(gamma, share, more, more // 20)), share
 
 
@@ -77,6 +108,8 @@ def main() -> None:
         X, y, X_test, y_test = X[:20_000], y[:20_000], X_test[:5000], y_test[:5000]
         options.centers, options.peer_rows = 1000, 10_000
     X, X_test = scaled(X, X_test)
+    scales = column_scales(X, y, n_rounds=1 if options.quick else 3)
+    X, X_test = X * scales, X_test * scales
     gamma, share = options.gamma, options.alpha_share
     if gamma is None or share is None:
         start = time.perf_counter()

@@ -52,9 +52,9 @@ class KernelExpansion(BaseEstimator):
         self._check_kernel(X)
         if gamma is None and self.kernel != "precomputed":
             gamma = default_gamma(X, weights)
-        self.gamma_ = 1.0 if gamma is None else gamma
         name = "linear" if self.kernel == "precomputed" else self.kernel
-        kernel = Kernel(name, self.gamma_, self.degree, self.coef0)
+        kernel = Kernel(name, 1.0 if gamma is None else gamma, self.degree, self.coef0)
+        self.gamma_ = kernel.gamma
         return KernelRows(kernel, X, precomputed=self.kernel == "precomputed")
 
     def _check_kernel(self, X) -> None:

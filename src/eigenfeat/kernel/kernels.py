@@ -12,7 +12,8 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import LinAlgError, cholesky
 from sklearn.metrics.pairwise import pairwise_kernels
-from threadpoolctl import ThreadpoolController
+
+from eigenfeat.moments.threads import blas_threads, one_blas_thread
 
 RADIAL = ("rbf", "inverse_multiquadric")
 DOT_PRODUCT = ("linear", "poly", "sigmoid")
@@ -177,11 +178,10 @@ class KernelRows:
             yield from (function(part, self.rows[part][:, centers]) for part in self.row_blocks(len(centers)))
             return
         right = self._prepared(self.points(centers))
-        controller = ThreadpoolController()
-        n_threads = max([info["num_threads"] for info in controller.select(user_api="blas").info()], default=1)
         if self._has_factors:
             self._left  # noqa: B018  (made once, before the threads start)
-        with controller.limit(limits=1, user_api="blas"), ThreadPoolExecutor(n_threads) as pool:
+        n_threads = blas_threads()
+        with one_blas_thread(), ThreadPoolExecutor(n_threads) as pool:
             yield from pool.map(
                 lambda part: function(part, self._between(part, right)), list(self.row_blocks(right.shape[0]))
             )
