@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ class RowStore:
     def __init__(self, rows: np.ndarray | sparse.csr_matrix | sparse.csr_array) -> None:
         self.rows: Any = rows
         self._gram: np.ndarray | None = None
+        self._lock = Lock()
 
     @property
     def n_rows(self) -> int:
@@ -69,15 +71,19 @@ class RowStore:
 
     def gram(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """``X[left] @ X[right]ᵀ`` as a dense array."""
-        if self._gram is None and self.n_rows**2 * self.dtype.itemsize <= self.cache_bytes:
-            self._gram = self._full_gram()
+        with self._lock:  # solvers ask from several threads: one computes, the others wait for it
+            if self._gram is None and self.n_rows**2 * self.dtype.itemsize <= self.cache_bytes:
+                self._gram = self._full_gram()
         if self._gram is not None:
             return self._gram[left[:, None], right]
         product = self.rows[left] @ self.rows[right].T
         return product.toarray() if sparse.issparse(product) else product
 
     def __getstate__(self) -> dict:
-        return {"rows": self.rows, "_gram": None}
+        return {"rows": self.rows}
+
+    def __setstate__(self, state: dict) -> None:
+        self.__init__(**state)  # type: ignore[misc]
 
     def _full_gram(self) -> np.ndarray:
         if not sparse.issparse(self.rows):
