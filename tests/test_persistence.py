@@ -7,8 +7,9 @@ import zipfile
 import numpy as np
 import pytest
 import skops.io
+from scipy import sparse
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_digits, load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -123,3 +124,13 @@ def test_types_that_are_not_ours_are_refused(thing, tmp_path):
     skops.io.dump({"model": thing}, path)
     with pytest.raises(ValueError, match="are trusted"):
         load(path)
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix])
+def test_models_of_wide_sparse_data_survive_a_file(tmp_path, form):
+    X, y = load_digits(return_X_y=True)
+    X, y = form(X[:50] / 16), y[:50]  # fewer rows than columns: the model keeps rows
+    model = FisherLDA(ridge=0.1).fit(X, y)
+    again = load(save(model, tmp_path / "wide.skops"))
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(again.components_, model.components_)

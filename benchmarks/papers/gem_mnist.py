@@ -33,9 +33,7 @@ SQUARE = PowerMap((1, 2), soft=True)
 
 # The first layer of deep GEM follows the authors' public demonstration: few powers, no threshold.
 CANDIDATES = {
-    "gem": [
-        {"n_components": 30, "ridge": r, "min_eigenvalue": 2.5, "alpha": a} for r in (0.3, 0.6) for a in (1e-5, 3e-5)
-    ],
+    "gem": [{"n_components": 30, "ridge": 0.5, "min_eigenvalue": 2.5, "alpha": a} for a in (1e-3, 3e-4)],
     "deep": [
         {
             "n_layers": 2,
@@ -45,7 +43,7 @@ CANDIDATES = {
             "feature_map": [ROOT, SQUARE],
             "keep_inputs": False,
             "constant": True,
-            "alpha": 1e-5,
+            "alpha": 1e-3,
         }
         for r, t in (([0.6, 0.5], 7.5), ([0.6, 0.5], 5.0))
     ],

@@ -107,9 +107,13 @@ def load(path: str | os.PathLike) -> Any:
         raise ValueError(_unreadable(path, problem)) from problem
 
 
+SPARSE_ROWS = ("scipy.sparse._csr.csr_array", "scipy.sparse._csr.csr_matrix")
+"""Plain data that models of wide data keep, and that skops can store but does not trust by itself."""
+
+
 def _refused(type_names: list[str]) -> list[str]:
-    """Those that are not classes defined in eigenfeat. Whatever skops trusts is not even listed."""
-    return [name for name in type_names if not _is_own_class(name)]
+    """Those that are neither classes defined in eigenfeat nor sparse rows. Whatever skops trusts is not even listed."""
+    return [name for name in type_names if name not in SPARSE_ROWS and not _is_own_class(name)]
 
 
 def _is_own_class(name: str) -> bool:
