@@ -59,7 +59,7 @@ class GEMFeatures(TransformerMixin, GEMBase):
     max_features : int, optional
         Directions in all, kept by eigenvalue.
     keep_inputs : bool
-        Whether the inputs stand before the features, each in units of its root mean square.
+        Whether the inputs stand before the features, in units of their root mean square over all columns.
     constant : bool
         Whether rows get a coordinate that is always one, so that directions have a bias.
     solver, tol, random_state
