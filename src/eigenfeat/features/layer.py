@@ -317,7 +317,8 @@ def expanded(
 def unit_scale(moments: Moments) -> np.ndarray:
     """What brings the inputs to a mean square of one over all columns together.
 
-    One number for all: a scale of its own would blow up columns that are nearly always zero, such as a pixel at the edge.
+    One number for all: a scale of its own would blow up a column that is nearly always zero, such as a pixel at the
+    edge.
     """
     mean_square = moments.second_moment().mean_diagonal()
     return np.full(moments.n_features, 1.0 / np.sqrt(mean_square) if mean_square > 0 else 1.0)
