@@ -118,7 +118,7 @@ class GEMBase(BaseEstimator):
             n_jobs=self.n_jobs,
         )
 
-    def _input_rows(self, X, fit_with: np.ndarray | None = None, weights: np.ndarray | None = None) -> RowSource:
+    def _input_rows(self, X, fit_with: np.ndarray | None = None) -> RowSource:
         """X as a source, after the base map where there is one (fitted here when labels are given)."""
         source = as_row_source(X)
         if self.base_map is None:

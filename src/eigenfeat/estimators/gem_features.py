@@ -148,12 +148,10 @@ class GEMFeatures(TransformerMixin, GEMBase):
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
         weights = check_weights(sample_weight, X)
         self.classes_, codes = check_class_labels(y, weights, estimator=type(self).__name__)
-        return self._fit_moments(self._moments(0, self._input_rows(X), codes, weights), X, codes, weights)
-
-    def _fit_moments(self, moments, X, codes, weights):
-        self.moments_ = moments
+        source = self._input_rows(X)
+        self.moments_ = self._moments(0, source, codes, weights)
         rng = check_random_state(self.random_state)
-        self._stacks = [self._fit_stack(moments, self._input_rows(X), codes, weights, rng)]
+        self._stacks = [self._fit_stack(self.moments_, source, codes, weights, rng)]
         return self
 
     def transform(self, X):

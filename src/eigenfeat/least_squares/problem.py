@@ -75,6 +75,7 @@ def orient(problem: Problem, vectors: np.ndarray, scores: np.ndarray) -> tuple[n
     targets = problem.targets
     along_targets = targets.singular_values[:, None] * (targets.orthonormal.T @ scores)
     sign = signs_of((targets.loadings @ along_targets).astype(scores.dtype), reach=np.zeros(1)).astype(scores.dtype)
+    sign[sign == 0] = 1  # a direction no target correlates with keeps the sign it came with
     return vectors * sign, scores * sign
 
 
