@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
-from eigenfeat.kernel.probabilities import posterior_slope, posteriors
+from eigenfeat.kernel.probabilities import gaussian_posteriors, output_moments, posterior_slope, posteriors
 from eigenfeat.kernel.thresholds import gaussian_threshold, margin_threshold
 
 RNG = np.random.RandomState(0)
@@ -74,3 +75,23 @@ def test_multi_class_slope_minimises_the_log_loss():
 def test_separable_classes_have_a_finite_slope():
     slope = posterior_slope(np.array([-1.0, -2, 1, 3]), np.array([0, 0, 1, 1]), np.ones(4))
     assert 0 < slope < 10
+
+
+def test_gaussian_posteriors_are_bayes_theorem_with_weights_as_copies():
+    q, positive, weights = outputs(n=500)
+    repeated, sides = np.repeat(q, weights.astype(int)), np.repeat(positive, weights.astype(int))
+    grid = np.linspace(-4, 6, 50)
+    joint = [
+        np.mean(sides == s) * norm.pdf(grid, repeated[sides == s].mean(), repeated[sides == s].std()) for s in (0, 1)
+    ]
+    ours = gaussian_posteriors(grid[:, None], output_moments(q[:, None], positive[:, None], weights))
+    np.testing.assert_allclose(ours[:, 1], joint[1] / (joint[0] + joint[1]), rtol=1e-9)
+
+
+def test_gaussian_posteriors_of_several_outputs_are_scaled_odds():
+    codes = np.arange(600) % 3
+    q = RNG.randn(600, 3) + 2 * np.eye(3)[codes]
+    moments = output_moments(q, np.eye(3, dtype=bool)[codes], np.ones(600))
+    single = np.column_stack([gaussian_posteriors(q[:, [k]], moments[[k]])[:, 1] for k in range(3)])
+    odds = single / (1 - single)
+    np.testing.assert_allclose(gaussian_posteriors(q, moments), odds / odds.sum(axis=1, keepdims=True), rtol=1e-9)

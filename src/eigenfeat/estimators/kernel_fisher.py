@@ -17,7 +17,13 @@ from eigenfeat.estimators.kernel_base import KernelFit
 from eigenfeat.estimators.validation import check_class_labels, check_weights
 from eigenfeat.kernel import eigen, linear, subset
 from eigenfeat.kernel.kernels import default_gamma
-from eigenfeat.kernel.probabilities import posterior_slope, posteriors
+from eigenfeat.kernel.probabilities import (
+    PROBABILITIES,
+    gaussian_posteriors,
+    output_moments,
+    posterior_slope,
+    posteriors,
+)
 from eigenfeat.kernel.problem import KernelProblem, KernelSolution
 from eigenfeat.kernel.thresholds import THRESHOLDS, threshold_of
 
@@ -65,6 +71,11 @@ class KernelFisherClassifier(ClassifierMixin, KernelFit):
     n_centers : int, optional
         √n log n by default, where a restricted expansion is used.
     class_weight : dict or "balanced", optional
+    probability : {"logistic", "gaussian"}
+        Of `predict_proba`, from the same outputs as the threshold: log odds linear in the decision values, with the
+        slope of maximum likelihood; or Bayes' theorem with a Gaussian a class of its own mean and variance. The
+        first is the better on held-out rows of the benchmarks, and its most probable class is always the predicted
+        one. "joint" has Gaussians already.
     invariances : list, optional
         Functions that map rows to slightly transformed rows, or (weight, function) pairs: outputs that change under
         them are penalised, ½ weight Σ(f(x) - f(Lx))². See `eigenfeat.kernel.invariances` for images.
@@ -87,7 +98,9 @@ class KernelFisherClassifier(ClassifierMixin, KernelFit):
     support_vectors_ : (s, d) array
     threshold_ : (n_outputs,) array
     slope_ : float
-        Of the log odds in the decision values.
+        Of the log odds in the decision values, with ``probability="logistic"``.
+    output_moments_ : (n_outputs, 2, 3) array or None
+        Mean, variance and prior of each output on its negative and positive side, with ``probability="gaussian"``.
     classes_ : (n_classes,) array
     loo_decision_ : (n_samples,) or (n_samples, n_classes) array or None
         Decision values of every row fitted without it, exact; None where the solver has no exact ones. A row with
@@ -117,6 +130,7 @@ class KernelFisherClassifier(ClassifierMixin, KernelFit):
         "threshold": [StrOptions(set(THRESHOLDS)), Interval(Real, None, None, closed="neither")],
         "multi_class": [StrOptions({"one-vs-rest", "joint"})],
         "class_weight": [None, dict, StrOptions({"balanced"})],
+        "probability": [StrOptions(set(PROBABILITIES))],
     }
 
     def __init__(
@@ -137,6 +151,7 @@ class KernelFisherClassifier(ClassifierMixin, KernelFit):
         centers=None,
         n_centers=None,
         class_weight=None,
+        probability="logistic",
         invariances=None,
         expansion="short",
         max_terms=None,
@@ -159,6 +174,7 @@ class KernelFisherClassifier(ClassifierMixin, KernelFit):
         self.centers = centers
         self.n_centers = n_centers
         self.class_weight = class_weight
+        self.probability = probability
         self.invariances = invariances
         self.expansion = expansion
         self.max_terms = max_terms
@@ -195,9 +211,11 @@ class KernelFisherClassifier(ClassifierMixin, KernelFit):
         return self.classes_[winners(decision)]
 
     def predict_proba(self, X):
-        """Class probabilities: log odds linear in the decision values, 0.5 at the threshold."""
-        decision = self.decision_function(X)
-        return posteriors(decision, self.slope_)
+        """Class probabilities, (n, n_classes), as `probability` says."""
+        outputs = self._expanded(X)
+        if self.output_moments_ is not None:
+            return gaussian_posteriors(outputs, self.output_moments_)
+        return posteriors(flat(outputs - self.threshold_), self.slope_)
 
     def _is_joint(self) -> bool:
         return self.multi_class == "joint" and len(self.classes_) > 2
@@ -225,6 +243,8 @@ class KernelFisherClassifier(ClassifierMixin, KernelFit):
         self.threshold_ = cuts.astype(self.dual_coef_.dtype, copy=False)
         decision = flat(outputs - self.threshold_)
         self.slope_ = 1.0 if joint else posterior_slope(decision, codes, weights)
+        by_densities = self.probability == "gaussian" and not joint
+        self.output_moments_ = output_moments(outputs, one_vs_rest(codes) > 0, weights) if by_densities else None
         left_out = solution.loo_outputs is not None
         self.loo_decision_ = decision if left_out else None
         self.loo_error_ = weighted_error(decision, codes, weights) if left_out else None
@@ -243,8 +263,10 @@ class KernelFisherClassifierCV(KernelFisherClassifier):
         The grid; by default alphas 10⁻³ to 10, and ¼ to 4 times the default gamma of `KernelFisherClassifier`.
     n_jobs : int, optional
         Processes over gammas.
-    kernel, penalty, threshold, degree, coef0, centers, n_centers, class_weight, invariances, expansion, random_state
+    kernel, penalty, threshold, degree, coef0, centers, n_centers, class_weight, probability
         As in `KernelFisherClassifier`; penalty "function" or "coefficients".
+    invariances, expansion, random_state
+        As in `KernelFisherClassifier`.
 
     Attributes
     ----------
@@ -253,7 +275,8 @@ class KernelFisherClassifierCV(KernelFisherClassifier):
         residual.
     loo_errors_ : (n_gammas, n_alphas) array
     gammas_ : (n_gammas,) array
-    dual_coef_, intercept_, support_, support_vectors_, threshold_, slope_, classes_, loo_decision_, loo_error_
+    dual_coef_, intercept_, support_, support_vectors_, threshold_, slope_, output_moments_, classes_,
+    loo_decision_, loo_error_
         As in `KernelFisherClassifier`, of the fit with the chosen pair.
 
     References
@@ -287,7 +310,7 @@ class KernelFisherClassifierCV(KernelFisherClassifier):
         },
         **{
             name: KernelFisherClassifier._parameter_constraints[name]
-            for name in ("invariances", "expansion", "random_state")
+            for name in ("probability", "invariances", "expansion", "random_state")
         },
         "alphas": ["array-like"],
         "gammas": [None, "array-like"],
@@ -308,6 +331,7 @@ class KernelFisherClassifierCV(KernelFisherClassifier):
         centers=None,
         n_centers=None,
         class_weight=None,
+        probability="logistic",
         invariances=None,
         expansion="short",
         n_jobs=None,
@@ -323,6 +347,7 @@ class KernelFisherClassifierCV(KernelFisherClassifier):
         self.centers = centers
         self.n_centers = n_centers
         self.class_weight = class_weight
+        self.probability = probability
         self.invariances = invariances
         self.expansion = expansion
         self.n_jobs = n_jobs

@@ -6,6 +6,10 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, log_softmax, softmax
 
+from eigenfeat.kernel.thresholds import class_moments
+
+PROBABILITIES = ("logistic", "gaussian")
+
 
 def posterior_slope(decision: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> float:
     """The slope s of ``P(class | decision) = softmax(s · decision)``.
@@ -44,3 +48,24 @@ def posteriors(decision: np.ndarray, slope: float) -> np.ndarray:
         positive = expit(slope * decision.astype(np.float64))
         return np.column_stack([1 - positive, positive])
     return np.exp(log_softmax(slope * decision.astype(np.float64), axis=1))
+
+
+def output_moments(outputs: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """(n_outputs, 2, 3): mean, variance and prior of every output on its negative and on its positive side."""
+    sides = [(~side, side) for side in positive.T]
+    return np.array([[class_moments(q, weights, side) for side in pair] for q, pair in zip(outputs.T, sides)])
+
+
+def gaussian_posteriors(outputs: np.ndarray, moments: np.ndarray) -> np.ndarray:
+    r"""(n, n_classes) probabilities by Bayes' theorem with a Gaussian density an output and side (thesis 3.2.2).
+
+    .. math:: P(+ | q) = \frac{\pi_+ N(q; \mu_+, \sigma_+^2)}{\pi_+ N(q; \mu_+, \sigma_+^2) +
+              \pi_- N(q; \mu_-, \sigma_-^2)}
+
+    Of several outputs, one against the rest each, the odds are scaled to probabilities that sum to one.
+    """
+    mean, variance, prior = (moments[..., k] for k in range(3))
+    q = outputs.astype(np.float64)[:, :, None]
+    log_joint = np.log(prior) - np.log(variance) / 2 - (q - mean) ** 2 / (2 * variance)
+    log_odds = log_joint[..., 1] - log_joint[..., 0]
+    return posteriors(log_odds[:, 0] if log_odds.shape[1] == 1 else log_odds, 1.0)
