@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 from scipy import sparse
-from sklearn.datasets import load_breast_cancer, load_digits, make_moons
+from scipy.stats import norm
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, make_moons
 from sklearn.decomposition import KernelPCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics import log_loss
@@ -88,15 +89,28 @@ def test_noise_rows_turn_the_features_away_from_them():
     assert spread[0] < 0.3 * spread[1]
 
 
-def test_joint_classifier_is_lda_in_feature_space():
-    joint = KernelFisherClassifier(gamma=0.05, alpha=0.05, multi_class="joint").fit(DIGITS[:400], LABELS[:400])
-    features = KernelFisherFeatures(gamma=0.05, alpha=0.05).fit(DIGITS[:400], LABELS[:400])
-    projected = features.transform(DIGITS)
-    nearest = LinearDiscriminantAnalysis().fit(projected[:400], LABELS[:400]).predict(projected[400:])
-    assert np.mean(joint.predict(DIGITS[400:]) == nearest) > 0.97
-    rest = KernelFisherClassifier(gamma=0.05, alpha=0.05).fit(DIGITS[:400], LABELS[:400])
-    assert joint.score(DIGITS[400:], LABELS[400:]) > rest.score(DIGITS[400:], LABELS[400:]) - 0.03
-    np.testing.assert_allclose(joint.predict_proba(DIGITS).sum(axis=1), 1)
+def test_joint_classifier_with_a_linear_kernel_is_lda():
+    data, labels = load_iris(return_X_y=True)
+    ours = KernelFisherClassifier("linear", alpha=1e-9, multi_class="joint").fit(data, labels)
+    theirs = LinearDiscriminantAnalysis(solver="lsqr").fit(data, labels)
+    # Priors are equal; the pooled covariance is divided by n - 3 here, by n there.
+    scores = [model.decision_function(data) for model in (ours, theirs)]
+    ours_centred, theirs_centred = (score - score.mean(axis=1, keepdims=True) for score in scores)
+    np.testing.assert_allclose(ours_centred * 150 / 147, theirs_centred, rtol=1e-6, atol=1e-6)
+
+
+def test_joint_classifier_is_lda_over_kernel_columns():
+    """Written out without an eigenproblem: (n - C) m̃ᵀ(N + alpha I)⁻¹(k̃ - m̃/2) + log prior, m̃ and k̃ centred."""
+    rows, labels = DIGITS[:200], LABELS[:200]
+    model = KernelFisherClassifier(gamma=0.05, alpha=0.05, penalty="coefficients", multi_class="joint")
+    K = rbf_kernel(rows, gamma=0.05)
+    means = np.array([K[labels == c].mean(axis=0) for c in range(10)])
+    within = (K - means[labels]).T @ (K - means[labels])
+    centred, columns = means - K.mean(axis=0), rbf_kernel(DIGITS[200:], rows, gamma=0.05) - K.mean(axis=0)
+    half = 190 * np.linalg.solve(within + 0.05 * np.eye(200), centred.T)
+    expected = columns @ half - np.einsum("ij,ji->i", centred, half) / 2 + np.log(np.bincount(labels) / 200)
+    np.testing.assert_allclose(model.fit(rows, labels).decision_function(DIGITS[200:]), expected, atol=1e-6)
+    np.testing.assert_allclose(model.predict_proba(DIGITS).sum(axis=1), 1)
 
 
 # --------------------------------------------------------------- leave-one-out
@@ -146,6 +160,15 @@ def test_probabilities_are_calibrated_on_rows_left_out():
     ours = log_loss(labels[500:], model.predict_proba(data[500:]))
     assert ours < log_loss(labels[500:], truth[500:]) + 0.06
     np.testing.assert_array_equal(model.predict_proba(data)[:, 1] > 0.5, model.predict(data) == 1)
+
+
+def test_gaussian_probabilities_are_bayes_theorem_on_the_outputs():
+    model = KernelFisherClassifier(gamma=1.0, threshold=0.0, probability="gaussian").fit(X, Y)
+    q, left_out = model.decision_function(X), model.loo_decision_
+    joint = [np.mean(c == Y) * norm.pdf(q, left_out[c == Y].mean(), left_out[c == Y].std()) for c in (0, 1)]
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], joint[1] / (joint[0] + joint[1]), rtol=1e-9)
+    several = KernelFisherClassifierCV([0.1], [0.05], probability="gaussian").fit(DIGITS, LABELS)
+    np.testing.assert_allclose(several.predict_proba(DIGITS).sum(axis=1), 1)
 
 
 # ------------------------------------------------------- weights, storage, types

@@ -32,8 +32,9 @@ def test_objective_is_that_of_the_returned_model(loss, penalty):
     np.testing.assert_allclose(solution.objective, loss_of_model + 0.3 * size, rtol=1e-12)
 
 
-@pytest.mark.parametrize("alpha", [0.5, 2.0])
+@pytest.mark.parametrize("alpha", [0.01, 0.1, 0.5, 2.0, 10.0])
 def test_absolute_loss_is_support_vector_regression_without_a_tube(alpha):
+    """No worse than LIBSVM's model, and equal to its dual objective, which no model can undercut."""
     problem = small_problem("absolute", "function", alpha, n=80, weighted=False)
     solution = qp.solve(problem)
     K = problem.kernel.matrix()
@@ -41,10 +42,12 @@ def test_absolute_loss_is_support_vector_regression_without_a_tube(alpha):
         svr = SVR(kernel="precomputed", epsilon=0.0, C=1 / alpha, tol=1e-10).fit(K, y)
         a = np.zeros(len(y))
         a[svr.support_] = svr.dual_coef_[0]
-        # With the best intercept for its coefficients. LIBSVM holds its kernel in single precision.
         residuals = y - K @ a
-        theirs = np.abs(residuals - np.median(residuals)).sum() + alpha * a @ K @ a / 2
-        assert solution.objective[t] == pytest.approx(theirs, rel=1e-6)
+        penalty = alpha * a @ K @ a / 2
+        above = np.abs(residuals - np.median(residuals)).sum() + penalty
+        below = alpha * y @ a - penalty
+        assert solution.objective[t] <= above * (1 + 1e-9)
+        assert solution.objective[t] == pytest.approx(below, rel=1e-6)
 
 
 def test_sparse_solutions_have_exact_zeros_and_satisfy_their_optimality_conditions():
@@ -75,6 +78,21 @@ def test_a_weight_counts_as_repeated_rows_and_zero_as_none(loss, penalty):
     )
     np.testing.assert_allclose(weighted.objective, repeated.objective, rtol=1e-6)
     assert not weighted.coefficients[counts == 0].any()
+
+
+@pytest.mark.parametrize("loss", ["squared", "huber"])
+def test_of_equal_rows_one_carries_the_sparse_coefficient(loss):
+    problem = small_problem(loss, "sparse", 0.3, n=20)
+    thrice = np.tile(np.arange(20), 3)
+    repeated = replace(
+        problem,
+        kernel=KernelRows(problem.kernel.kernel, problem.kernel.rows[thrice]),
+        targets=problem.targets[thrice],
+        weights=problem.weights[thrice],
+    )
+    solution = qp.solve(repeated)
+    assert not solution.coefficients[20:].any()
+    np.testing.assert_allclose(solution.objective, optimum(repeated), rtol=1e-6)
 
 
 def test_low_rank_solves_the_restricted_expansion_and_reaches_the_full_one():

@@ -99,12 +99,12 @@ class ResidualCurvature:
     """``Q = AᵀΩA`` with ``A = [K I]`` and Ω the centred weights: the curvature of Huber's loss over (α, u).
 
     Huber's loss is the smallest sum of a quadratic in ξ - u and of |u|, so u joins the variables and the
-    system is reduced on the multipliers ν of the rows: ``(W⁻¹ + K T_α⁻¹ K + T_u⁻¹) ν + 1β = A T⁻¹ r``,
+    system is reduced on the multipliers ν of the rows: ``(W⁻¹ + K T_α⁻¹ Kᵀ + T_u⁻¹) ν + 1β = A T⁻¹ r``,
     1ᵀν = 0.
 
     Parameters
     ----------
-    kernel : (n, n) array
+    kernel : (n, q) array
     weights : (n,) array
         Weights of the quadratic; Ω = W - wwᵀ/Σw is what is left once the intercept is eliminated.
     """
@@ -119,21 +119,21 @@ class ResidualCurvature:
         return self.weights * (residual - self.weights @ residual / self.weights.sum())
 
     def times(self, x: np.ndarray) -> np.ndarray:
-        n = len(self.kernel)
-        multipliers = self.centred(self.kernel @ x[:n] + x[n:])
+        q = self.kernel.shape[1]
+        multipliers = self.centred(self.kernel @ x[:q] + x[q:])
         return np.concatenate([self.kernel.T @ multipliers, multipliers])
 
     def factor(self, diagonal: np.ndarray) -> Solve:
-        n = len(self.kernel)
-        scaled = self.kernel / np.sqrt(diagonal[:n])
+        n, q = self.kernel.shape
+        scaled = self.kernel / np.sqrt(diagonal[:q])
         inner = scaled @ scaled.T
-        inner.flat[:: n + 1] += 1.0 / self.weights + 1.0 / diagonal[n:]
+        inner.flat[:: n + 1] += 1.0 / self.weights + 1.0 / diagonal[q:]
         solve_inner = factor_in_place(inner)
         inverse_ones = solve_inner(np.ones(n))
 
         def solve(r: np.ndarray) -> np.ndarray:
             inverse_r = r / diagonal
-            rows = solve_inner(self.kernel @ inverse_r[:n] + inverse_r[n:])
+            rows = solve_inner(self.kernel @ inverse_r[:q] + inverse_r[q:])
             multipliers = rows - inverse_ones * (rows.sum() / inverse_ones.sum())
             return inverse_r - np.concatenate([self.kernel.T @ multipliers, multipliers]) / diagonal
 

@@ -190,6 +190,12 @@ class KernelRows:
         """The rows that ``centers`` stands for."""
         return centers if centers.ndim == 2 else self.rows[centers]
 
+    def distinct(self) -> np.ndarray:
+        """Numbers of the first of equal rows, ascending; of all rows of a sparse matrix."""
+        if sparse.issparse(self.rows):
+            return np.arange(len(self))
+        return np.sort(np.unique(self.rows, axis=0, return_index=True)[1])
+
     def is_indefinite(self, max_rows: int = 1500) -> bool:
         """Whether the kernel matrix of at most ``max_rows`` evenly spaced rows has a clearly negative eigenvalue."""
         if self.kernel.is_known_definite and not self.precomputed:

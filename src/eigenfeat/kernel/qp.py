@@ -132,24 +132,28 @@ def _low_rank(problem: KernelProblem, rank: int, rank_tol: float, tol: float, ma
 
 
 def _sparse(problem: KernelProblem, kernel: np.ndarray, tol: float, max_iter: int) -> _Parts:
+    """One coefficient for rows that are equal: theirs could be shared out in any way, and few terms are wanted."""
     loss = scalar_loss(problem)
-    n = len(kernel)
-    residual = ResidualCurvature(kernel, problem.weights / loss.curvature)
+    distinct = problem.kernel.distinct()
+    columns = np.ascontiguousarray(kernel[:, distinct])
+    q = len(distinct)
+    residual = ResidualCurvature(columns, problem.weights / loss.curvature)
     if problem.loss == "squared":
-        centred = kernel - problem.weights @ kernel / problem.weights.sum()
+        centred = columns - problem.weights @ columns / problem.weights.sum()
         quadratic = centred.T @ (problem.weights[:, None] * centred)
         curvature: DenseCurvature | ResidualCurvature = DenseCurvature(quadratic)
-        tube = np.full(n, problem.alpha)
+        tube = np.full(q, problem.alpha)
     else:
         curvature = residual
-        tube = np.concatenate([np.full(n, problem.alpha), problem.weights])
+        tube = np.concatenate([np.full(q, problem.alpha), problem.weights])
     points = []
     for y in problem.targets.T:
         rows = residual.centred(y)
-        linear = kernel.T @ rows if problem.loss == "squared" else np.concatenate([kernel.T @ rows, rows])
+        linear = columns.T @ rows if problem.loss == "squared" else np.concatenate([columns.T @ rows, rows])
         size = len(linear)
         program = SeparableProgram(curvature, linear, np.zeros(size), tube, np.full(size, np.inf), balanced=False)
         point = minimise(program, tol=tol, max_iter=max_iter)
         points.append(polish(program, point, quadratic if problem.loss == "squared" else None))
-    coefficients = np.column_stack([point.x[:n] for point in points])
+    coefficients = np.zeros(problem.targets.shape)
+    coefficients[distinct] = np.column_stack([point.x[:q] for point in points])
     return coefficients, kernel @ coefficients, np.abs(coefficients).sum(axis=0), points
