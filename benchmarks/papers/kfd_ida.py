@@ -57,12 +57,13 @@ THESIS_ZEROS = {
     "LSKFD": [92, 88, 97, 98, 96, 94, 99, 89, 95, 96],
 }
 GAMMAS = [0.01, 0.03, 0.1, 0.3, 1.0, 3.0]
-# C of the SVM, alpha of the discriminants, the number of centres: from the smoothest model on.
+# C of the SVM, alpha of the discriminants, the number of centres: from the smoothest model on. Weaker sparse penalties
+# leave no sparse models, which is what they are for.
 STRENGTHS = {
     "SVM": [0.3, 1.0, 3.0, 10.0, 30.0],
     "KFD": [3.0, 1.0, 0.3, 0.1, 0.03],
-    "SKFD": [30.0, 10.0, 3.0, 1.0, 0.3],
-    "LSKFD": [30.0, 10.0, 3.0, 1.0, 0.3],
+    "SKFD": [30.0, 10.0, 3.0, 1.0],
+    "LSKFD": [30.0, 10.0, 3.0, 1.0],
     "RBF net": [5, 10, 20, 40],
 }
 # Without model selection (--quick).
