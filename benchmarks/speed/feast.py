@@ -52,6 +52,24 @@ def planted(n_rows: int, n_features: int, rank: int, seed: int = 0) -> CrossMome
     return CrossMoment(density, X, centred_labels(Y), 3)
 
 
+def dense_tensor(moment: CrossMoment) -> np.ndarray:
+    """``Σ y ⊗ (x⊗x⊗x - Sym(I⊗x))`` of a standard Gaussian by one GEMM a label, many times as fast as ``toarray``."""
+    X, d = moment.X, moment.n_features
+    first, second = np.triu_indices(d)
+    tensor = np.empty((moment.n_labels, d, d, d))
+    step = 2000
+    for label, y in zip(tensor, moment.labels.T):
+        cubes = np.zeros((d, len(first)))
+        for rows in (slice(start, start + step) for start in range(0, len(X), step)):
+            cubes += (X[rows] * y[rows, None]).T @ (X[rows][:, first] * X[rows][:, second])
+        label[:, first, second] = label[:, second, first] = cubes
+        mean, diagonal = y @ X, np.arange(d)
+        label[:, diagonal, diagonal] -= mean[:, None]
+        label[diagonal, :, diagonal] -= mean
+        label[diagonal, diagonal, :] -= mean
+    return tensor
+
+
 def cost_against_rows(sizes: tuple[int, ...]) -> None:
     """Seconds of one product with 100 vectors."""
     seconds = []
@@ -77,7 +95,8 @@ def beside_tensorly(n_features: int, rank: int, n_rows: int, n_iter: int) -> flo
     search = Search(max_iter=100, tol=1e-6)
     found = decompose(moment.condensed(), rank, np.random.default_rng(0), search).components
     ours = time.perf_counter() - start
-    T = moment.toarray()
+    T = dense_tensor(moment)
+    assert np.allclose(T[:, 0, 1, 2], moment.label_products(*np.eye(n_features)[:3, :, None])[:, 0])
     fitted = np.einsum("kr,ir,jr,lr->kijl", found.labels, *[found.vectors] * 3, optimize=True)
     start = time.perf_counter()
     cp = parafac(T, rank, n_iter_max=n_iter, init="random", random_state=0, tol=1e-6)

@@ -123,7 +123,8 @@ def test_every_start_of_the_power_method_climbs():
     values = [power_method(tensor, V, n, 0.0)[1] for n in (1, 3, 10, 100)]
     assert all((later >= earlier - 1e-12).all() for earlier, later in itertools.pairwise(values))
     tops, _ = power_method(tensor, V, 300, 1e-10)
-    slopes = tensor.vector_products(unit_columns(tensor.label_products(tops)), tops)
+    along = tensor.along(tops)
+    slopes = along.vector_products(unit_columns(along.label_products()))
     np.testing.assert_allclose(unit_columns(slopes), tops, atol=1e-6)
 
 
@@ -133,7 +134,7 @@ def test_deflation_takes_off_what_was_found():
     moment = DenseMoment(tensor)
     left = Deflated(moment, Components(W[:, :2], np.array([[3.0, 2.0]]), 3))
     V = np.random.default_rng(1).normal(size=(6, 4))
-    np.testing.assert_allclose(left.label_products(V), (W[:, 2] @ V)[None] ** 3, atol=1e-12)
+    np.testing.assert_allclose(left.along(V).label_products(), (W[:, 2] @ V)[None] ** 3, atol=1e-12)
 
 
 def test_distinct_columns_ignore_sign_and_scale_of_noise():

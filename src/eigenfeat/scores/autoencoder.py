@@ -20,6 +20,7 @@ The gain κ = 1 is the paper's model; a free κ makes the model indifferent to t
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -96,31 +97,43 @@ class TiedAutoencoder(ScoreFunction):
 
 
 class LinearOutputTensors(DerivativeTensors):
-    """Every product is a GEMM with n, d and r or n, h and r."""
+    """Every product is a GEMM with n, d and r or n, h and r.
+
+    ``H = G/σ² - W diag(slope) Wᵀ`` and ``K(b, c, d) = Σ_h bend_h (Wᵀb)_h (Wᵀc)_h (Wᵀd)_h``. In a basis B, s becomes
+    ``Bᵀs``, W ``BᵀW`` and G, the identity to begin with, ``BᵀB``.
+    """
 
     def __init__(self, model: TiedAutoencoder, X: np.ndarray) -> None:
-        self.X, self.W, self.c = X, model.weights, model.visible_bias
-        self.f = model.encode(X)
-        kappa, precision = X.dtype.type(model.gain), X.dtype.type(1 / model.noise_variance)
-        p = self.f * (1 - self.f)
-        self.precision = precision
-        self.slope = kappa * precision * p  # of -H's data part:  H = I/σ² - W diag(slope) Wᵀ
-        self.bend = -(kappa**2) * precision * p * (1 - 2 * self.f)  # K(b, c, d) = Σ_h bend (Wᵀb)(Wᵀc)(Wᵀd)
+        f = model.encode(X)
+        kappa, self.precision = X.dtype.type(model.gain), X.dtype.type(1 / model.noise_variance)
+        p = f * (1 - f)
+        self.W = model.weights
+        self.s = self.precision * (X - model.decode(f))
+        self.slope = kappa * self.precision * p
+        self.bend = -(kappa**2) * self.precision * p * (1 - 2 * f)
+        self.gram: np.ndarray | None = None
+
+    def in_basis(self, basis: np.ndarray) -> LinearOutputTensors:
+        seen = copy(self)
+        seen.s, seen.W, seen.gram = self.s @ basis, basis.T @ self.W, basis.T @ self._gram_times(basis)
+        return seen
+
+    def _gram_times(self, vectors: np.ndarray) -> np.ndarray:
+        return vectors if self.gram is None else self.gram @ vectors
 
     def project(self, vectors: np.ndarray) -> np.ndarray:
-        return self.precision * (self.X @ vectors - self.f @ (self.W.T @ vectors) - self.c @ vectors)
+        return self.s @ vectors
 
     def combine(self, weights: np.ndarray) -> np.ndarray:
-        reconstructed = self.W @ (self.f.T @ weights) + np.outer(self.c, weights.sum(axis=0))
-        return self.precision * (self.X.T @ weights - reconstructed)
+        return self.s.T @ weights
 
     def jacobian_form(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         hidden = (self.W.T @ left) * (self.W.T @ right)
-        return self.precision * np.einsum("ir,ir->r", left, right) - self.slope @ hidden
+        return self.precision * np.einsum("ir,ir->r", left, self._gram_times(right)) - self.slope @ hidden
 
     def jacobian_sum(self, weights: np.ndarray, vectors: np.ndarray) -> np.ndarray:
         through = self.W @ ((self.slope.T @ weights) * (self.W.T @ vectors))
-        return self.precision * weights.sum(axis=0) * vectors - through
+        return self.precision * weights.sum(axis=0) * self._gram_times(vectors) - through
 
     def curvature_form(self, first: np.ndarray, second: np.ndarray, third: np.ndarray) -> np.ndarray:
         return self.bend @ ((self.W.T @ first) * (self.W.T @ second) * (self.W.T @ third))

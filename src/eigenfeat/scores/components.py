@@ -44,9 +44,9 @@ class Components:
     def strongest_first(self) -> Components:
         return self.take(np.argsort(-self.weights, kind="stable"))
 
-    def label_products(self, V: np.ndarray) -> np.ndarray:
-        """``T̂(:, v_r, ..., v_r)``."""
-        return self.labels @ (self.vectors.T @ V) ** self.order
+    def along(self, V: np.ndarray) -> ComponentsAlong:
+        """Products with the same vectors in every mode."""
+        return ComponentsAlong(self, self.vectors.T @ V)
 
     def vector_products(self, U: np.ndarray, *vectors: np.ndarray) -> np.ndarray:
         """``T̂(u_r, I, b_r, ...)``."""
@@ -56,8 +56,31 @@ class Components:
         return self.vectors @ inner
 
     def squared_norm(self) -> float:
-        gram = (self.labels.T @ self.labels) * (self.vectors.T @ self.vectors) ** self.order
+        gram = (self.labels.T @ self.labels) * powers(self.vectors.T @ self.vectors, self.order)
         return float(gram.sum(dtype=np.float64))
+
+
+@dataclass(frozen=True, eq=False)
+class ComponentsAlong:
+    """``T̂(:, v_r, ..., v_r)`` and ``T̂(u_r, I, v_r, ..., v_r)`` from the inner products ``w_s·v_r``."""
+
+    components: Components
+    inner: np.ndarray
+
+    def label_products(self) -> np.ndarray:
+        return self.components.labels @ powers(self.inner, self.components.order)
+
+    def vector_products(self, U: np.ndarray) -> np.ndarray:
+        c = self.components
+        return c.vectors @ ((c.labels.T @ U) * powers(self.inner, c.order - 1))
+
+
+def powers(A: np.ndarray, exponent: int) -> np.ndarray:
+    """``A ** exponent`` by multiplications, which is many times faster than ``pow``."""
+    result = A
+    for _ in range(exponent - 1):
+        result = result * A
+    return result
 
 
 def unit_columns(V: np.ndarray) -> np.ndarray:
@@ -74,13 +97,28 @@ class Fit:
     n_iter: int = 0
 
 
-def fit_labels(moment: Moment, vectors: np.ndarray) -> Fit:
-    """The best labels for given unit vectors."""
-    B = moment.label_products(*[vectors] * moment.order).astype(np.float64)
-    gram = (vectors.T @ vectors).astype(np.float64) ** moment.order
+def best_labels(products: np.ndarray, cosines: np.ndarray, order: int) -> tuple[np.ndarray, float]:
+    """Labels that minimise the error for given unit vectors, and that error.
+
+    Parameters
+    ----------
+    products : (k, r) array
+        ``T(:, w_r, ..., w_r)``.
+    cosines : (r, r) array
+        ``w_r·w_s``.
+    order : int
+    """
+    B = products.astype(np.float64)
+    gram = powers(cosines.astype(np.float64), order)
     gram[np.diag_indices_from(gram)] += LABEL_RIDGE
     labels = linalg.solve(gram, B.T, assume_a="pos").T
-    return Fit(Components(vectors, labels.astype(moment.dtype), moment.order), -float(np.vdot(B, labels)))
+    return labels.astype(products.dtype), -float(np.vdot(B, labels))
+
+
+def fit_labels(moment: Moment, vectors: np.ndarray) -> Fit:
+    """The best labels for given unit vectors."""
+    labels, error = best_labels(moment.along(vectors).label_products(), vectors.T @ vectors, moment.order)
+    return Fit(Components(vectors, labels, moment.order), error)
 
 
 def refine(moment: Moment, components: Components, max_iter: int, tol: float) -> Fit:
@@ -88,23 +126,27 @@ def refine(moment: Moment, components: Components, max_iter: int, tol: float) ->
 
     The labels are the best ones at every trial (variable projection), so the gradient in ``w_r`` is
     ``-2m (T - T̂)(u_r, I, w_r, ..., w_r)``, tangent to the sphere. The variables are the vectors times the weights
-    they start with, which makes the curvature about equal for all components. It ends when a step gains less than
-    ``tol`` of the squared norm explained.
+    they start with, which makes the curvature about equal for all components, and the error is counted in units of its
+    start, which makes the fit indifferent to the unit of the labels. It ends when a step gains less than ``tol`` of
+    the squared norm explained.
     """
     if not components.count:
         return Fit(components, 0.0)
     m, shape = moment.order, components.vectors.shape
-    weights = components.weights.astype(np.float64)
+    unit = -fit_labels(moment, components.vectors).error or 1.0
+    weights = components.weights.astype(np.float64) / np.sqrt(unit)
     scale = np.maximum(weights, LABEL_RIDGE * weights.max() or 1.0)
 
     def error_and_gradient(flat: np.ndarray) -> tuple[float, np.ndarray]:
         V = flat.reshape(shape) / scale
         lengths = np.linalg.norm(V, axis=0)
-        fit = fit_labels(moment, (V / lengths).astype(moment.dtype))
-        U, W = fit.components.labels, fit.components.vectors
-        gradient = fit.components.vector_products(U, *[W] * (m - 1)) - moment.vector_products(U, *[W] * (m - 1))
+        W = (V / lengths).astype(moment.dtype)
+        along, cosines = moment.along(W), W.T @ W
+        U, error = best_labels(along.label_products(), cosines, m)
+        fitted = ComponentsAlong(Components(W, U, m), cosines)
+        gradient = fitted.vector_products(U) - along.vector_products(U)
         tangent = gradient - W * np.einsum("ir,ir->r", gradient, W)
-        return fit.error, (2 * m * tangent / (lengths * scale)).ravel().astype(np.float64)
+        return error / unit, (2 * m / unit * tangent / (lengths * scale)).ravel().astype(np.float64)
 
     start = (components.vectors * scale).ravel()
     options = {"maxiter": max_iter, "ftol": tol, "gtol": 0.0, "maxcor": HISTORY}

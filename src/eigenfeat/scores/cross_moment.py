@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement, permutations
 
 import numpy as np
 
 from eigenfeat.moments.forms import DenseForm
-from eigenfeat.scores.tensors import ScoreFunction, ScoreTensors
+from eigenfeat.scores.tensors import ScoreFunction, ScoreTensors, TensorsInBasis, same_images
 
 BLOCK_BYTES = 64_000_000
+# Rows prepared for many products: at most this much in all, in blocks whose products with a few hundred vectors stay in
+# cache; and what value and slope share is kept between them up to this size.
+PREPARED_BYTES, PREPARED_BLOCK_ROWS = 500_000_000, 1000
 CONDENSED_ENTRIES = 4_000_000
 
 
@@ -68,6 +71,10 @@ class Moment(ABC):
     def vector_products(self, label_vectors: np.ndarray, *vectors: np.ndarray) -> np.ndarray:
         """``T(u_r, I, b_r, ...)`` with m - 1 vector blocks, (d, r)."""
 
+    def along(self, V: np.ndarray) -> MomentAlong:
+        """Products with the same vectors in every mode: values and then slopes, which share most of the work."""
+        return MomentAlong(self, V)
+
     @abstractmethod
     def in_basis(self, basis: np.ndarray) -> Moment:
         """``T(I, B, ..., B)``: the same moment seen by vectors ``B z``."""
@@ -76,9 +83,65 @@ class Moment(ABC):
     def toarray(self) -> np.ndarray: ...
 
 
+class MomentAlong:
+    """``T(:, v_r, ..., v_r)`` and ``T(u_r, I, v_r, ..., v_r)`` of a moment for one block of vectors."""
+
+    def __init__(self, moment: Moment, V: np.ndarray) -> None:
+        self.moment, self.V = moment, V
+
+    def label_products(self) -> np.ndarray:
+        return self.moment.label_products(*[self.V] * self.moment.order)
+
+    def vector_products(self, label_vectors: np.ndarray) -> np.ndarray:
+        return self.moment.vector_products(label_vectors, *[self.V] * (self.moment.order - 1))
+
+
+class RowMoment(Moment):
+    """``Σ_i labels_i ⊗ S_m(x_i)`` as a sum over blocks of rows."""
+
+    @abstractmethod
+    def blocks(self, n_vectors: int) -> Iterator[tuple[ScoreTensors, np.ndarray]]:
+        """Score tensors and labels, block by block, for products with this many vectors at once."""
+
+    def label_products(self, *vectors: np.ndarray) -> np.ndarray:
+        blocks = self._cast(vectors)
+        total = np.zeros((self.n_labels, blocks[0].shape[1]), dtype=self.dtype)
+        for tensors, labels in self.blocks(blocks[0].shape[1]):
+            total += labels.T @ tensors.form(*blocks)
+        return total
+
+    def vector_products(self, label_vectors: np.ndarray, *vectors: np.ndarray) -> np.ndarray:
+        U, *blocks = self._cast((label_vectors, *vectors))
+        total = np.zeros((self.n_features, U.shape[1]), dtype=self.dtype)
+        for tensors, labels in self.blocks(U.shape[1]):
+            total += tensors.weighted_sum(labels @ U, *blocks)
+        return total
+
+    def toarray(self) -> np.ndarray:
+        """The tensor itself: one product for every label and increasing sequence of m - 1 coordinates."""
+        k, d, m = self.n_labels, self.n_features, self.order
+        if m == 1:
+            return self.vector_products(np.eye(k, dtype=self.dtype)).T
+        full = np.empty((k,) + (d,) * m, dtype=self.dtype)
+        sequences = np.array(list(combinations_with_replacement(range(d), m - 1)), dtype=int).T
+        eye = np.eye(d, dtype=self.dtype)
+        step = max(1, BLOCK_BYTES // (d * self.dtype.itemsize))
+        for label in range(k):
+            for start in range(0, sequences.shape[1], step):
+                index = sequences[:, start : start + step]
+                u = np.repeat(np.eye(k, dtype=self.dtype)[:, label, None], index.shape[1], axis=1)
+                products = self.vector_products(u, *(eye[:, i] for i in index))
+                for positions in permutations(index):
+                    full[label][:, *positions] = products
+        return full
+
+    def _cast(self, vectors: Sequence[np.ndarray]) -> list[np.ndarray]:
+        return same_images(lambda v: v.astype(self.dtype, copy=False), vectors)
+
+
 @dataclass(frozen=True, eq=False)
-class CrossMoment(Moment):
-    """``T = Σ_i labels_i ⊗ S_m(x_i)``, never formed.
+class CrossMoment(RowMoment):
+    """``T = Σ_i labels_i ⊗ S_m(x_i)``, never formed; score tensors are computed block by block, at every product.
 
     Parameters
     ----------
@@ -90,8 +153,6 @@ class CrossMoment(Moment):
         m.
     basis : (d, p) array, optional
         B: the moment is ``T(I, B, ..., B)``.
-    tensors : ScoreTensors, optional
-        The score tensors at all rows, where they have been prepared; else block by block, at every product.
     """
 
     score: ScoreFunction
@@ -99,7 +160,6 @@ class CrossMoment(Moment):
     labels: np.ndarray
     order: int
     basis: np.ndarray | None = None
-    tensors: ScoreTensors | None = None
 
     @property
     def n_labels(self) -> int:
@@ -117,25 +177,28 @@ class CrossMoment(Moment):
         basis = basis if self.basis is None else self.basis @ basis
         return replace(self, basis=basis.astype(self.dtype, copy=False))
 
-    def batch(self, rows: np.ndarray) -> CrossMoment:
+    def blocks(self, n_vectors: int) -> Iterator[tuple[ScoreTensors, np.ndarray]]:
+        step = max(1, BLOCK_BYTES // (max(self.X.shape[1], n_vectors) * self.dtype.itemsize))
+        labels = self.labels.astype(self.dtype, copy=False)
+        for start in range(0, len(self.X), step):
+            rows = slice(start, start + step)
+            tensors = self.score.tensors_at(self.X[rows])
+            yield tensors if self.basis is None else TensorsInBasis(tensors, self.basis), labels[rows]
+
+    def batch(self, rows: np.ndarray) -> PreparedMoment:
         """An unbiased estimate of the moment from some of its rows, prepared for many products."""
-        X, scale = self.X[rows], self.labels.dtype.type(len(self.X) / len(rows))
-        return replace(self, X=X, labels=scale * self.labels[rows], tensors=self.score.tensors_at(X))
+        scale = self.labels.dtype.type(len(self.X) / len(rows))
+        return replace(self, X=self.X[rows], labels=scale * self.labels[rows]).prepared()
 
-    def label_products(self, *vectors: np.ndarray) -> np.ndarray:
-        vectors = self._outward(vectors)
-        total = np.zeros((self.n_labels, vectors[0].shape[1]), dtype=self.dtype)
-        for tensors, labels in self._blocks(vectors[0].shape[1]):
-            total += labels.T @ tensors.form(*vectors)
-        return total
-
-    def vector_products(self, label_vectors: np.ndarray, *vectors: np.ndarray) -> np.ndarray:
-        vectors = self._outward(vectors)
-        total = np.zeros((self.X.shape[1], label_vectors.shape[1]), dtype=self.dtype)
-        for tensors, labels in self._blocks(label_vectors.shape[1]):
-            weights = labels @ label_vectors.astype(self.dtype, copy=False)
-            total += tensors.weighted_sum(weights, *vectors)
-        return total if self.basis is None else self.basis.T @ total
+    def prepared(self) -> PreparedMoment:
+        """The same moment with the score tensors at all rows in memory, in the basis."""
+        basis = np.eye(self.X.shape[1], dtype=self.dtype) if self.basis is None else self.basis
+        labels = self.labels.astype(self.dtype, copy=False)
+        blocks = []
+        for start in range(0, len(self.X), PREPARED_BLOCK_ROWS):
+            rows = slice(start, start + PREPARED_BLOCK_ROWS)
+            blocks.append((self.score.tensors_at(self.X[rows]).in_basis(basis), labels[rows]))
+        return PreparedMoment(tuple(blocks), self.order, self.n_features)
 
     def matrix(self, label_vector: np.ndarray) -> np.ndarray:
         """``T(u, I, I)`` of a second-order moment, a symmetric (d, d) array."""
@@ -143,58 +206,66 @@ class CrossMoment(Moment):
         M = self.vector_products(np.repeat(label_vector[:, None], len(eye), axis=1), eye)
         return (M + M.T) / 2
 
-    def toarray(self) -> np.ndarray:
-        """The tensor itself: one product for every label and increasing sequence of m - 1 coordinates."""
-        k, d, m = self.n_labels, self.n_features, self.order
-        if m == 1:
-            return self.vector_products(np.eye(k, dtype=self.dtype)).T
-        full = np.empty((k,) + (d,) * m, dtype=self.dtype)
-        sequences = np.array(list(combinations_with_replacement(range(d), m - 1)), dtype=int).T
-        eye = np.eye(d, dtype=self.dtype)
-        step = max(1, BLOCK_BYTES // (self.X.shape[1] * self.dtype.itemsize))
-        for label in range(k):
-            for start in range(0, sequences.shape[1], step):
-                index = sequences[:, start : start + step]
-                u = np.repeat(np.eye(k, dtype=self.dtype)[:, label, None], index.shape[1], axis=1)
-                products = self.vector_products(u, *(eye[:, i] for i in index))
-                for positions in permutations(index):
-                    full[label][:, *positions] = products
-        return full
-
     def condensed(self) -> Moment:
         """The moment in the form that makes many products cheap.
 
         An array, where that is small and a product with it costs less than a pass over the rows; prepared score
-        tensors, where the rows are one block.
+        tensors, where memory allows.
         """
         k, d, m = self.n_labels, self.n_features, self.order
         if k * d**m <= min(CONDENSED_ENTRIES, self.X.size):
             return DenseMoment(self.toarray())
-        if len(self.X) <= self._block_rows(0):
-            return replace(self, tensors=self.score.tensors_at(self.X))
-        return self
+        return self.prepared() if self.X.nbytes <= PREPARED_BYTES else self
 
-    def _outward(self, vectors: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-        """Vectors as the score knows them; equal objects stay equal objects."""
-        images: dict[int, np.ndarray] = {}
-        for v in vectors:
-            if id(v) not in images:
-                cast = v.astype(self.dtype, copy=False)
-                images[id(v)] = cast if self.basis is None else self.basis @ cast
-        return tuple(images[id(v)] for v in vectors)
 
-    def _block_rows(self, n_vectors: int) -> int:
-        return max(1, BLOCK_BYTES // (max(self.X.shape[1], n_vectors) * self.dtype.itemsize))
+@dataclass(frozen=True, eq=False)
+class PreparedMoment(RowMoment):
+    """A cross-moment whose score tensors are at hand, block by block."""
 
-    def _blocks(self, n_vectors: int) -> Iterator[tuple[ScoreTensors, np.ndarray]]:
-        labels = self.labels.astype(self.dtype, copy=False)
-        if self.tensors is not None:
-            yield self.tensors, labels
-            return
-        step = self._block_rows(n_vectors)
-        for start in range(0, len(self.X), step):
-            rows = slice(start, start + step)
-            yield self.score.tensors_at(self.X[rows]), labels[rows]
+    prepared_blocks: tuple[tuple[ScoreTensors, np.ndarray], ...]
+    order: int
+    width: int
+
+    @property
+    def n_features(self) -> int:
+        return self.width
+
+    @property
+    def n_labels(self) -> int:
+        return self.prepared_blocks[0][1].shape[1]
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.prepared_blocks[0][1].dtype
+
+    def blocks(self, n_vectors: int) -> Iterator[tuple[ScoreTensors, np.ndarray]]:
+        return iter(self.prepared_blocks)
+
+    def along(self, V: np.ndarray) -> MomentAlong:
+        n_rows = sum(len(labels) for _, labels in self.prepared_blocks)
+        small = n_rows * V.shape[1] * self.dtype.itemsize <= PREPARED_BYTES
+        return PreparedAlong(self, V) if small else super().along(V)
+
+    def in_basis(self, basis: np.ndarray) -> PreparedMoment:
+        basis = basis.astype(self.dtype, copy=False)
+        blocks = tuple((tensors.in_basis(basis), labels) for tensors, labels in self.prepared_blocks)
+        return PreparedMoment(blocks, self.order, basis.shape[1])
+
+
+class PreparedAlong(MomentAlong):
+    """Projections of all rows on the vectors are kept for the slopes."""
+
+    def __init__(self, moment: PreparedMoment, V: np.ndarray) -> None:
+        super().__init__(moment, V)
+        V = V.astype(moment.dtype, copy=False)
+        self.parts = [(tensors.along(V, moment.order), labels) for tensors, labels in moment.prepared_blocks]
+
+    def label_products(self) -> np.ndarray:
+        return np.sum([labels.T @ tensors.form() for tensors, labels in self.parts], axis=0)
+
+    def vector_products(self, label_vectors: np.ndarray) -> np.ndarray:
+        U = label_vectors.astype(self.moment.dtype, copy=False)
+        return np.sum([tensors.weighted_sum(labels @ U) for tensors, labels in self.parts], axis=0)
 
 
 @dataclass(frozen=True, eq=False)

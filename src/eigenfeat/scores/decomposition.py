@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import linalg
 
-from eigenfeat.scores.components import Components, Fit, fit_labels, refine, unit_columns
-from eigenfeat.scores.cross_moment import Moment
+from eigenfeat.scores.components import Components, ComponentsAlong, Fit, fit_labels, refine, unit_columns
+from eigenfeat.scores.cross_moment import Moment, MomentAlong
 from eigenfeat.scores.quality import probes
 
 # Two directions closer than this count as one.
@@ -24,6 +24,7 @@ KEPT_SHARE = 0.5
 EXHAUSTED_SHARE = 1e-5
 MAX_STARTS = 512
 SMALLEST_STEP = 1e-4
+POWER_STEPS, POWER_TOL = 40, 0.02
 JOINT_STEPS_A_ROUND = 10
 MAX_REPLACEMENTS = 5
 
@@ -61,26 +62,38 @@ class Deflated:
     moment: Moment
     found: Components
 
-    def label_products(self, V: np.ndarray) -> np.ndarray:
-        """``(T - T̂)(:, v_r, ..., v_r)``."""
-        m = self.moment.order
-        return self.moment.label_products(*[V] * m) - self.found.label_products(V)
+    def along(self, V: np.ndarray) -> DeflatedAlong:
+        return DeflatedAlong(self.moment.along(V), self.found.along(V))
 
-    def vector_products(self, U: np.ndarray, V: np.ndarray) -> np.ndarray:
-        """``(T - T̂)(u_r, I, v_r, ..., v_r)``."""
-        m = self.moment.order
-        return self.moment.vector_products(U, *[V] * (m - 1)) - self.found.vector_products(U, V)
+
+@dataclass(frozen=True, eq=False)
+class DeflatedAlong:
+    """``(T - T̂)(:, v_r, ..., v_r)`` and ``(T - T̂)(u_r, I, v_r, ..., v_r)``."""
+
+    moment: MomentAlong
+    found: ComponentsAlong
+
+    def label_products(self) -> np.ndarray:
+        return self.moment.label_products() - self.found.label_products()
+
+    def vector_products(self, U: np.ndarray) -> np.ndarray:
+        return self.moment.vector_products(U) - self.found.vector_products(U)
 
 
 def decompose(moment: Moment, n_components: int, rng: np.random.Generator, search: Search) -> Fit:
     """Up to ``n_components`` distinct components, strongest first, fitted jointly.
 
-    Where they can be linearly independent the search begins in whitened coordinates.
+    The first attempt, and every second one after it, begins with the maxima that the power method finds; where
+    components can be linearly independent, in whitened coordinates. Maxima tend to lead to one and the same optimum,
+    so the others begin with random directions.
     """
     attempts = []
-    for _ in range(search.n_init):
+    for attempt in range(search.n_init):
         found = Components.none(moment)
-        if n_components <= moment.n_features:
+        if attempt % 2:
+            vectors = rng.standard_normal((moment.n_features, n_components)).astype(moment.dtype)
+            found = fit_labels(moment, unit_columns(vectors)).components
+        elif n_components <= moment.n_features:
             K = whitening_basis(moment, n_components, rng)
             whitened = moment.in_basis(K)
             inside = extend(whitened, Components.none(whitened), K.shape[1], rng, search)
@@ -91,12 +104,14 @@ def decompose(moment: Moment, n_components: int, rng: np.random.Generator, searc
 
 
 def complete(moment: Moment, found: Components, n_components: int, rng: np.random.Generator, search: Search) -> Fit:
-    """Add what is missing, fit all components jointly, and replace those that this makes equal."""
+    """Add what is missing, fit all components jointly, and replace those that this makes equal or too weak."""
     for _ in range(MAX_REPLACEMENTS):
         found = extend(moment, found, n_components, rng, search)
         fit = refine(moment, found, search.max_iter, search.tol)
         found = fit.components.strongest_first()
+        _, left_over = maxima(moment, found, 0, rng, search)
         kept = distinct(found.vectors)
+        kept = kept[found.weights[kept] > KEPT_SHARE * left_over.max()]
         if len(kept) == found.count:
             break
         fit = replace(fit_labels(moment, found.vectors[:, kept]), n_iter=fit.n_iter)
@@ -110,8 +125,7 @@ def extend(
     """Add components, a round of the power method at a time, until there are enough or none is new."""
     strongest = found.weights.max(initial=0.0)
     while found.count < n_components:
-        V = rng.standard_normal((moment.n_features, search.starts(n_components - found.count)))
-        V, values = power_method(Deflated(moment, found), V.astype(moment.dtype), search.max_iter, search.tol)
+        V, values = maxima(moment, found, n_components - found.count, rng, search)
         strongest = max(strongest, values.max())
         order = np.argsort(-values, kind="stable")
         order = order[values[order] > max(KEPT_SHARE * values.max(), EXHAUSTED_SHARE * strongest)]
@@ -121,6 +135,17 @@ def extend(
         found = fit_labels(moment, np.hstack([found.vectors, V[:, fresh]])).components
         found = refine(moment, found, JOINT_STEPS_A_ROUND, search.tol).components
     return found
+
+
+def maxima(
+    moment: Moment, found: Components, n_missing: int, rng: np.random.Generator, search: Search
+) -> tuple[np.ndarray, np.ndarray]:
+    """What the power method reaches from random starts on what the components leave over, and how large it is.
+
+    The joint fit that follows does the fine work: a few steps, to a tolerance of its own, suffice.
+    """
+    V = rng.standard_normal((moment.n_features, search.starts(n_missing))).astype(moment.dtype)
+    return power_method(Deflated(moment, found), V, min(search.max_iter, POWER_STEPS), max(search.tol, POWER_TOL))
 
 
 def power_method(tensor: Deflated, V: np.ndarray, max_iter: int, tol: float) -> tuple[np.ndarray, np.ndarray]:
@@ -136,12 +161,14 @@ def power_method(tensor: Deflated, V: np.ndarray, max_iter: int, tol: float) -> 
     step = np.ones_like(values)
     active = np.arange(V.shape[1])
     for _ in range(max_iter):
-        B = tensor.label_products(trial[:, active])
+        along = tensor.along(trial[:, active])
+        B = along.label_products()
+        slopes = along.vector_products(unit_columns(B))
         reached = np.linalg.norm(B, axis=0)
         rose = reached > values[active]
         up, down = active[rose], active[~rose]
         values[up], best[:, up] = reached[rose], trial[:, up]
-        target[:, up] = unit_columns(tensor.vector_products(unit_columns(B[:, rose]), best[:, up]))
+        target[:, up] = unit_columns(slopes[:, rose])
         step[up], step[down] = np.minimum(1, 2 * step[up]), step[down] / 2
         way = target[:, active] - best[:, active]
         trial[:, active] = unit_columns(best[:, active] + step[active] * way)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg, special
 
-from eigenfeat.scores.tensors import ScoreFunction, ScoreTensors
+from eigenfeat.scores.tensors import ScoreFunction, ScoreTensors, TensorsAlong, same_images
 
 
 class Precision(ABC):
@@ -117,49 +117,100 @@ class GaussianMixtureTensors(ScoreTensors):
     X: np.ndarray
     responsibilities: np.ndarray
 
+    def in_basis(self, basis: np.ndarray) -> ScoreTensors:
+        if len(self.density.weights) > 1:
+            return super().in_basis(basis)
+        image = self.density.precisions[0] @ basis
+        mean = self.density.means[0].astype(self.X.dtype)
+        return HermiteTensors(self.X @ image - mean @ image, basis.T @ image)
+
     def form(self, *vectors: np.ndarray) -> np.ndarray:
         total = np.zeros((len(self.X), vectors[0].shape[1]), dtype=self.X.dtype)
         for k in range(len(self.density.weights)):
-            local = _LocalGaussian(self.density, k, self.X, vectors)
-            total += self.responsibilities[:, k, None] * local.hermite(range(len(vectors)))
+            total += self.responsibilities[:, k, None] * self._local(k, vectors).hermite(range(len(vectors)))
         return total
 
     def weighted_sum(self, weights: np.ndarray, *vectors: np.ndarray) -> np.ndarray:
         total = np.zeros((self.X.shape[1], weights.shape[1]), dtype=self.X.dtype)
-        positions = range(len(vectors))
         for k, (mean, precision) in enumerate(zip(self.density.means, self.density.precisions)):
-            local = _LocalGaussian(self.density, k, self.X, vectors)
+            local = self._local(k, vectors)
             share = self.responsibilities[:, k, None] * weights
-            along_g = share * local.hermite(positions)
+            along_g = share * local.hermite(range(len(vectors)))
             total += precision @ (self.X.T @ along_g - np.outer(mean.astype(self.X.dtype), along_g.sum(axis=0)))
-            for j in positions:
-                rest = [i for i in positions if i != j]
-                total -= local.images[j] * np.einsum(
-                    "ir,ir->r", share, np.broadcast_to(local.hermite(rest), share.shape)
-                )
+            total -= local.contractions(share)
+        return total
+
+    def _local(self, k: int, vectors: Sequence[np.ndarray]) -> _LocalGaussian:
+        images = same_images(self.density.precisions[k].__matmul__, vectors)
+        mean = self.density.means[k].astype(self.X.dtype)
+        return _LocalGaussian(vectors, images, same_images(lambda image: self.X @ image - mean @ image, images))
+
+
+@dataclass(frozen=True, eq=False)
+class HermiteTensors(ScoreTensors):
+    """The tensors of one Gaussian in a basis B: ``BᵀΛ(x - μ)`` in rows and ``BᵀΛB``, formed once for many products."""
+
+    rows: np.ndarray
+    precision: np.ndarray
+
+    def in_basis(self, basis: np.ndarray) -> HermiteTensors:
+        return HermiteTensors(self.rows @ basis, basis.T @ self.precision @ basis)
+
+    def form(self, *vectors: np.ndarray) -> np.ndarray:
+        return self._local(vectors).hermite(range(len(vectors)))
+
+    def weighted_sum(self, weights: np.ndarray, *vectors: np.ndarray) -> np.ndarray:
+        local = self._local(vectors)
+        return self.rows.T @ (weights * local.hermite(range(len(vectors)))) - local.contractions(weights)
+
+    def _local(self, vectors: Sequence[np.ndarray]) -> _LocalGaussian:
+        images, projections = (same_images(matrix.__matmul__, vectors) for matrix in (self.precision, self.rows))
+        return _LocalGaussian(vectors, images, projections)
+
+    def along(self, V: np.ndarray, order: int) -> HermiteAlong:
+        return HermiteAlong(self, V, order)
+
+
+class HermiteAlong(TensorsAlong):
+    """Hermite polynomials of the projections: ``H_m = p H_{m-1} - (m-1) q H_{m-2}`` with p = g·v and q = vᵀΛv."""
+
+    def __init__(self, tensors: HermiteTensors, V: np.ndarray, order: int) -> None:
+        self.rows, self.image, self.order = tensors.rows, tensors.precision @ V, order
+        self.p, self.q = tensors.rows @ V, np.einsum("ir,ir->r", V, self.image)
+        self.lower, self.last = np.zeros((), V.dtype), np.ones((), V.dtype)  # H_{m-2} and H_{m-1}, in the end
+        for m in range(1, order):
+            self.lower, self.last = self.last, self._next(m)
+
+    def _next(self, m: int) -> np.ndarray:
+        if m == 1:
+            return self.p
+        following = self.p * self.last
+        following -= ((m - 1) * self.q) * self.lower
+        return following
+
+    def form(self) -> np.ndarray:
+        return self._next(self.order)
+
+    def weighted_sum(self, weights: np.ndarray) -> np.ndarray:
+        total = self.rows.T @ (weights * self.last)
+        if self.order > 1:
+            share = np.einsum("ir,ir->r", weights, np.broadcast_to(self.lower, weights.shape))
+            total -= (self.order - 1) * share * self.image
         return total
 
 
+@dataclass(frozen=True, eq=False)
 class _LocalGaussian:
-    """Projections ``g·b`` and inner products ``bᵀΛc`` of one mixture component with the vectors at hand."""
+    """One Gaussian and the vectors b at hand: images ``Λb``, projections ``g·b``, and Hermite forms of them."""
 
-    def __init__(self, density: GaussianMixtureDensity, k: int, X: np.ndarray, vectors: Sequence[np.ndarray]) -> None:
-        mean = density.means[k].astype(X.dtype)
-        images: dict[int, np.ndarray] = {}
-        projections: dict[int, np.ndarray] = {}
-        for v in vectors:
-            if id(v) not in images:
-                images[id(v)] = density.precisions[k] @ v
-                projections[id(v)] = X @ images[id(v)] - mean @ images[id(v)]
-        self.vectors = vectors
-        self.images = [images[id(v)] for v in vectors]  # Λb
-        self.projections = [projections[id(v)] for v in vectors]
-        self.n_rows, self.dtype = len(X), X.dtype
+    vectors: Sequence[np.ndarray]
+    images: Sequence[np.ndarray]
+    projections: Sequence[np.ndarray]
 
     def hermite(self, positions: Sequence[int]) -> np.ndarray:
         """The Hermite form of the vectors at these positions, (n, r)."""
         if not positions:
-            return np.ones((self.n_rows, 1), dtype=self.dtype)
+            return np.ones((), dtype=np.float32)  # widens nothing
         if all(self.vectors[i] is self.vectors[positions[0]] for i in positions):
             return self._hermite_polynomial(positions[0], len(positions))
         *rest, last = positions
@@ -167,6 +218,14 @@ class _LocalGaussian:
         for j in rest:
             value -= self._inner(last, j) * self.hermite([i for i in rest if i != j])
         return value
+
+    def contractions(self, weights: np.ndarray) -> np.ndarray:
+        """``Σ_j Λb_j Σ_i weights_ir H(x_i)(all but b_j)``, (d, r); nothing without vectors."""
+        total = np.zeros((), dtype=weights.dtype)
+        for j, image in enumerate(self.images):
+            rest = self.hermite([i for i in range(len(self.images)) if i != j])
+            total = total + image * np.einsum("ir,ir->r", weights, np.broadcast_to(rest, weights.shape))
+        return total
 
     def _hermite_polynomial(self, position: int, degree: int) -> np.ndarray:
         """The form of one vector throughout: ``H_m = (g·b) H_{m-1} - (m-1) (bᵀΛb) H_{m-2}``."""

@@ -48,5 +48,5 @@ def _next_component(
         batch = Deflated(moment.batch(rng.choice(len(moment.X), size, replace=False)), found)
         V, values = power_method(batch, V, batches.n_updates, tol=0.0)
         V = V[:, [np.argmax(values)]]
-        labels += batch.label_products(V) / moment.dtype.type(batches.n_batches)
+        labels += batch.along(V).label_products() / moment.dtype.type(batches.n_batches)
     return V[:, 0], labels[:, 0]

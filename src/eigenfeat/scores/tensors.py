@@ -12,6 +12,7 @@ holds for rows drawn from p (Janzamin, Sedghi & Anandkumar, 2014).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -33,6 +34,49 @@ class ScoreTensors(ABC):
     @abstractmethod
     def weighted_sum(self, weights: np.ndarray, *vectors: np.ndarray) -> np.ndarray:
         """``Σ_i weights_ir S_m(x_i)(I, b_r, ...)`` as a (d, r) array, m = one more than the vector blocks."""
+
+    def along(self, V: np.ndarray, order: int) -> TensorsAlong:
+        """Products with the same vectors in every mode: a value and its slope, which share most of the work."""
+        return TensorsAlong(self, V, order)
+
+    def in_basis(self, basis: np.ndarray) -> ScoreTensors:
+        """``S_m(B, ..., B)``: the same tensors seen by vectors ``B z``."""
+        return TensorsInBasis(self, basis)
+
+
+class TensorsAlong:
+    """``S_m(x_i)(v_r, ..., v_r)`` and ``Σ_i a_ir S_m(x_i)(I, v_r, ..., v_r)`` for one block of vectors."""
+
+    def __init__(self, tensors: ScoreTensors, V: np.ndarray, order: int) -> None:
+        self.tensors, self.V, self.order = tensors, V, order
+
+    def form(self) -> np.ndarray:
+        return self.tensors.form(*[self.V] * self.order)
+
+    def weighted_sum(self, weights: np.ndarray) -> np.ndarray:
+        return self.tensors.weighted_sum(weights, *[self.V] * (self.order - 1))
+
+
+class TensorsInBasis(ScoreTensors):
+    """Any score tensors in a basis: every vector goes through B on its way in, every sum through Bᵀ on its way out."""
+
+    def __init__(self, tensors: ScoreTensors, basis: np.ndarray) -> None:
+        self.tensors, self.basis, self.max_order = tensors, basis, tensors.max_order
+
+    def form(self, *vectors: np.ndarray) -> np.ndarray:
+        return self.tensors.form(*same_images(self.basis.__matmul__, vectors))
+
+    def weighted_sum(self, weights: np.ndarray, *vectors: np.ndarray) -> np.ndarray:
+        return self.basis.T @ self.tensors.weighted_sum(weights, *same_images(self.basis.__matmul__, vectors))
+
+    def in_basis(self, basis: np.ndarray) -> ScoreTensors:
+        return self.tensors.in_basis(self.basis @ basis)
+
+
+def same_images(function: Callable[[np.ndarray], np.ndarray], vectors: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The function of every block, once for equal objects: they stay equal objects."""
+    image = {key: function(v) for key, v in {id(v): v for v in vectors}.items()}
+    return [image[id(v)] for v in vectors]
 
 
 class ScoreFunction(ABC):
@@ -94,8 +138,7 @@ class DerivativeTensors(ScoreTensors):
             return sb * sc - self.jacobian_form(b, c)
         b, c, d = vectors
         if b is c is d:
-            sb = self.project(b)
-            return sb**3 - 3 * sb * self.jacobian_form(b, b) + self.curvature_form(b, b, b)
+            return self.along(b, 3).form()
         sb, sc, sd = map(self.project, vectors)
         transpositions = sb * self.jacobian_form(c, d) + sc * self.jacobian_form(b, d) + sd * self.jacobian_form(b, c)
         return sb * sc * sd - transpositions + self.curvature_form(b, c, d)
@@ -107,11 +150,29 @@ class DerivativeTensors(ScoreTensors):
             (b,) = vectors
             return self.combine(weights * self.project(b)) - self.jacobian_sum(weights, b)
         b, c = vectors
-        sb = self.project(b)
         if c is b:
-            along_s = self.combine(weights * (sb**2 - self.jacobian_form(b, b)))
-            return along_s - 2 * self.jacobian_sum(weights * sb, b) + self.curvature_sum(weights, b, b)
-        sc = self.project(c)
+            return self.along(b, 3).weighted_sum(weights)
+        sb, sc = self.project(b), self.project(c)
         along_s = self.combine(weights * (sb * sc - self.jacobian_form(b, c)))
         along_H = self.jacobian_sum(weights * sb, c) + self.jacobian_sum(weights * sc, b)
         return along_s - along_H + self.curvature_sum(weights, b, c)
+
+    def along(self, V: np.ndarray, order: int) -> TensorsAlong:
+        return ThirdOrderAlong(self, V) if order == 3 else super().along(V, order)
+
+
+class ThirdOrderAlong(TensorsAlong):
+    """Third-order products along V; the projections ``s·v`` and ``vᵀHv`` serve the value and its slope."""
+
+    def __init__(self, tensors: DerivativeTensors, V: np.ndarray) -> None:
+        self.derivatives, self.V = tensors, V
+        self.projections, self.jacobians = tensors.project(V), tensors.jacobian_form(V, V)
+
+    def form(self) -> np.ndarray:
+        cubic = self.projections * (self.projections**2 - 3 * self.jacobians)
+        return cubic + self.derivatives.curvature_form(self.V, self.V, self.V)
+
+    def weighted_sum(self, weights: np.ndarray) -> np.ndarray:
+        along_s = self.derivatives.combine(weights * (self.projections**2 - self.jacobians))
+        along_H = self.derivatives.jacobian_sum(weights * self.projections, self.V)
+        return along_s - 2 * along_H + self.derivatives.curvature_sum(weights, self.V, self.V)
