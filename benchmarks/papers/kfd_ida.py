@@ -83,9 +83,11 @@ def model(method: str, gamma: float, strength: float):
     loss, penalty, solver = {
         "KFD": ("squared", "coefficients", "linear"),
         "SKFD": ("squared", "sparse", "qp"),
-        "LSKFD": ("absolute", "sparse", "lp"),
+        "LSKFD": ("absolute", "sparse", "column_generation"),
     }[method]
-    return KernelFisherClassifier(gamma=gamma, alpha=strength, loss=loss, penalty=penalty, solver=solver)
+    return KernelFisherClassifier(
+        gamma=gamma, alpha=strength, loss=loss, penalty=penalty, solver=solver, random_state=0
+    )
 
 
 def realisations(name: str) -> tuple[np.ndarray, np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
