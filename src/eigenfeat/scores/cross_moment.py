@@ -12,7 +12,8 @@ import numpy as np
 from eigenfeat.moments.forms import DenseForm
 from eigenfeat.scores.tensors import ScoreFunction, ScoreTensors, TensorsInBasis, same_images
 
-BLOCK_BYTES = 64_000_000
+# Rows of a block take about this much: what is computed from them stays in cache.
+BLOCK_BYTES = 4_000_000
 # Rows prepared for many products: at most this much in all, in blocks whose products with a few hundred vectors stay in
 # cache; and what value and slope share is kept between them up to this size.
 PREPARED_BYTES, PREPARED_BLOCK_ROWS = 500_000_000, 1000
