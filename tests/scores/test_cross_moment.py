@@ -35,6 +35,26 @@ def test_products_over_row_blocks_are_those_of_the_dense_tensor(model, order, mo
     np.testing.assert_allclose(CrossMoment(model, X, labels, order).toarray(), T, atol=1e-10 * scale)
 
 
+@pytest.mark.parametrize(
+    "model", [mixture("full", 1, d=6), mixture("full", 2, d=6), autoencoder(True, d=6), autoencoder(False, d=6)]
+)
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_prepared_moments_are_the_same_moments(model, order, monkeypatch):
+    """In a basis of a basis, with value and slope from shared projections."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(40, 6)), rng.normal(size=(40, 3))
+    monkeypatch.setattr(cross_moment, "PREPARED_BLOCK_ROWS", 7)
+    first, second = rng.normal(size=(6, 5)), rng.normal(size=(5, 4))
+    moment = CrossMoment(model, X, centred_labels(Y), order).in_basis(first)
+    prepared, moment = moment.prepared().in_basis(second), moment.in_basis(second)
+    V, U = rng.normal(size=(4, 5)), rng.normal(size=(3, 5))
+    scale = np.abs(moment.toarray()).max()
+    shared, separate = prepared.along(V), moment.along(V)
+    np.testing.assert_allclose(shared.label_products(), separate.label_products(), atol=1e-10 * scale)
+    np.testing.assert_allclose(shared.vector_products(U), separate.vector_products(U), atol=1e-10 * scale)
+    np.testing.assert_allclose(prepared.toarray(), moment.toarray(), atol=1e-10 * scale)
+
+
 def test_batches_average_to_the_whole():
     rng = np.random.default_rng(0)
     X, Y, V = rng.normal(size=(30, 5)), rng.normal(size=(30, 2)), rng.normal(size=(5, 3))
