@@ -104,7 +104,7 @@ def test_more_columns_than_rows_stay_dual_and_give_the_same_features(digits):
 def test_the_classifier_is_a_logit_on_the_features(digits):
     X, y, _, _ = digits
     alpha = 1e-2
-    model = GEMClassifier(1, alpha=alpha, keep_inputs=False, feature_map="cubic").fit(X, y)
+    model = GEMClassifier(1, alpha=alpha, label_smoothing=0, keep_inputs=False, feature_map="cubic").fit(X, y)
     F = GEMFeatures(1).fit(X, y).transform(X)
     reference = LogisticRegression(C=1 / (alpha * len(X)), max_iter=300).fit(F, y)
 

@@ -90,3 +90,21 @@ def test_extreme_scores_stay_finite_in_float32():
     here = objective.at(a_point(objective) * 1e30)
     assert np.isfinite(here.value) and np.isfinite(here.gradient).all()
     assert here.scores.dtype == np.float32 and here.gradient.dtype == np.float64
+
+
+def test_smoothed_labels_are_a_mixture_of_plain_ones():
+    """With smoothing ε, F is (1 - ε) F of the labels + ε times its mean over one label for all; so its gradient."""
+    rng = np.random.default_rng(3)
+    X, y, k, smoothing = rng.normal(size=(40, 5)), rng.integers(0, 3, 40), 3, 0.3
+    C = rng.normal(size=(6, k))
+
+    def at(labels, smoothing=0.0):
+        passes = Passes(as_row_source(X))
+        return LogitObjective(passes, labels, np.full(40, 1 / 40), k, 0.1, smoothing).at(C)
+
+    plain, everyone = at(y), [at(np.full(40, c)) for c in range(k)]
+    smoothed = at(y, smoothing)
+    mixed = (1 - smoothing) * plain.value + smoothing * np.mean([point.value for point in everyone])
+    gradient = (1 - smoothing) * plain.gradient + smoothing * np.mean([point.gradient for point in everyone], axis=0)
+    np.testing.assert_allclose(smoothed.value, mixed, rtol=1e-12)
+    np.testing.assert_allclose(smoothed.gradient, gradient, rtol=1e-9, atol=1e-12)

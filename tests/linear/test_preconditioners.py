@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,8 +14,10 @@ from eigenfeat.linear.preconditioners import (
     DiagonalPreconditioner,
     GramPreconditioner,
     mean_curvature,
+    row_sizes,
     sampled_rows,
 )
+from eigenfeat.linear.steps import line_search
 
 
 def make_objective(n=900, d=600, alpha=0.5, constant=True):
@@ -39,7 +43,7 @@ def test_another_alpha_is_another_factorisation_of_the_same_matrix():
     zero = objective.at(np.zeros(objective.shape))
     curvature = mean_curvature(objective, zero)
     for alpha in (3.0, 1e-3):
-        direct = objective.with_alpha(alpha)
+        direct = replace(objective, alpha=alpha)
         rng = np.random.RandomState(0)
         expected = GramPreconditioner.build(direct, curvature, 10_000, rng).solve(zero.gradient)
         again = GramPreconditioner.build(objective, curvature, 10_000, rng).with_alpha(alpha)
@@ -70,3 +74,30 @@ def test_samples_keep_sums_unbiased_and_heavy_rows():
         assert abs(chosen.n_rows - 300) < 100
         totals.append(reweighted.sum())
     assert np.mean(totals) == pytest.approx(weights.sum(), rel=0.02)
+
+
+def test_a_column_the_sample_misses_does_not_stop_the_fit():
+    """One row in 4000 has a huge value in a column of its own; a Gram matrix of 200 rows knows nothing of it."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 4))
+    y = (X[:, 0] + 0.3 * rng.normal(size=4000) > 0).astype(int)
+    X[:, 3] = 0
+    X[17, 3] = 1e4
+    passes = Passes(as_row_source(X))
+    objective = LogitObjective(passes, y, np.full(4000, 1 / 4000), 2, 1e-6)
+    start = objective.at(np.zeros(objective.shape))
+    curvature = mean_curvature(objective, start)
+    built = GramPreconditioner.build(objective, curvature, 200, np.random.RandomState(0))
+    assert built.gram_diagonal[3] >= 0.999 * passes.weighted_squares(curvature)[3]
+    reached, step = line_search(
+        objective, start, -built.solve(start.gradient), -float(np.vdot(start.gradient, built.solve(start.gradient)))
+    )
+    assert step > 0.1
+    assert reached.value < 0.6 * start.value
+
+
+def test_row_sizes_are_the_diagonal_leverages():
+    objective = make_objective(n=50, d=7)
+    rows = np.hstack([objective.passes.block(slice(0, 50)), np.ones((50, 1))])
+    expected = np.sum(rows**2 / (objective.weights @ rows**2), axis=1)
+    np.testing.assert_allclose(row_sizes(objective), expected, rtol=1e-12)

@@ -57,7 +57,7 @@ class GEMClassifierCV(GEMClassifier):
         What is minimised on the held-out rows.
     class_pairs, n_pairs, noise, feature_map, ridge_shape, shrinkage, max_features, keep_inputs, constant
         As in `GEMFeatures`.
-    n_estimators, base_map, class_weight, solver, tol, max_iter, n_jobs, verbose, random_state
+    n_estimators, base_map, label_smoothing, class_weight, solver, tol, max_iter, n_jobs, verbose, random_state
         As in `GEMClassifier`; the choice is made with the first member of an ensemble.
 
     Attributes
@@ -126,6 +126,7 @@ class GEMClassifierCV(GEMClassifier):
         constant=False,
         n_estimators=1,
         base_map=None,
+        label_smoothing=0.2,
         class_weight=None,
         solver="auto",
         tol=None,
@@ -151,6 +152,7 @@ class GEMClassifierCV(GEMClassifier):
         self.constant = constant
         self.n_estimators = n_estimators
         self.base_map = base_map
+        self.label_smoothing = label_smoothing
         self.class_weight = class_weight
         self.solver = solver
         self.tol = tol
@@ -225,7 +227,8 @@ class GEMClassifierCV(GEMClassifier):
 
     def _try_alphas(self, rows: RowSource, test: RowSource, codes, weights, train, held_out):
         last = self._logit(rows.dtype).set_params(class_weight=self._class_weight_by_code())
-        for member in last.alpha_path(rows, codes[train], self.alphas, _at(weights, train)):
+        calibrate = self.scoring == "log_loss"
+        for member in last.alpha_path(rows, codes[train], self.alphas, _at(weights, train), calibrate=calibrate):
             log_proba = member.predict_log_proba(test)
             w = _at(weights, held_out)
             right = log_proba[np.arange(len(held_out)), codes[held_out]]

@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from time import perf_counter
 
 import numpy as np
-from scipy.special import log_softmax, softmax
+from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -26,12 +26,13 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
 
     Minimises
 
-        ``Σᵢ wᵢ [log Σ_c exp(sᵢc) - sᵢyᵢ] / Σᵢ wᵢ + ½ alpha ‖W‖²``,  ``s = X Wᵀ + b``
+        ``Σᵢ wᵢ [log Σ_c exp(sᵢc) - Σ_c tᵢc sᵢc] / Σᵢ wᵢ + ½ alpha ‖W‖²``,  ``s = X Wᵀ + b``
 
-    with one coefficient vector for each of the k classes and a free intercept b, by quasi-Newton steps in the
-    metric of a preconditioner and then Newton steps. It equals scikit-learn's ``LogisticRegression`` with
-    ``C = 1 / (alpha Σᵢ wᵢ)`` for three or more classes. For two classes scikit-learn penalises one vector
-    ``w = W₁ - W₀``, and ``½ alpha ‖W‖² = ¼ alpha ‖w‖²``: there ``C = 2 / (alpha Σᵢ wᵢ)``.
+    where t are the labels as 0 and 1, or smoothed (see ``label_smoothing``), with one coefficient vector for each of
+    the k classes and a free intercept b, by quasi-Newton steps in the metric of a preconditioner and then Newton
+    steps. It equals scikit-learn's ``LogisticRegression`` with ``C = 1 / (alpha Σᵢ wᵢ)`` for three or more classes.
+    For two classes scikit-learn penalises one vector ``w = W₁ - W₀``, and ``½ alpha ‖W‖² = ¼ alpha ‖w‖²``: there
+    ``C = 2 / (alpha Σᵢ wᵢ)``.
 
     Rows may be a dense array, a memory map, a CSR matrix, or an ``Expansion`` of projections that is never
     formed as a whole. Products run in the type of the rows, sums and the objective in float64.
@@ -40,6 +41,11 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
     ----------
     alpha : float, default=1e-4
         Weight of the penalty, on a *mean* loss. Zero is allowed where the classes overlap.
+    label_smoothing : float, default=0.0
+        ε: the targets are ``(1 - ε) [c = yᵢ] + ε / k``. With more features than the labels can pin down, a plain
+        logit ends up fitting its hardest rows alone; smoothed targets keep every row in play, which is often
+        more accurate and always better conditioned. Probabilities are those of the labels as given:
+        ``softmax(temperature_ · s)``, with the temperature of least log loss on rows left out of further fits.
     tol : float, default=1e-4
         Stop when the estimated gap to the minimum is at most ``tol`` times the objective.
     max_iter : int, default=200
@@ -70,6 +76,8 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
         W, or ``W₁ - W₀``.
     intercept_ : (k,) or (1,) array
         b, which sums to zero, or ``b₁ - b₀``.
+    temperature_ : float
+        What scores are multiplied by before they become probabilities; one without smoothing.
     objective_ : float
         The minimised function at the end.
     gradient_norm_ : float
@@ -102,6 +110,7 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
 
     _parameter_constraints: dict = {
         "alpha": [Interval(Real, 0, None, closed="left")],
+        "label_smoothing": [Interval(Real, 0, 1, closed="left")],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "fit_intercept": ["boolean"],
@@ -118,6 +127,7 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
         self,
         alpha=1e-4,
         *,
+        label_smoothing=0.0,
         tol=1e-4,
         max_iter=200,
         fit_intercept=True,
@@ -130,6 +140,7 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
         random_state=0,
     ):
         self.alpha = alpha
+        self.label_smoothing = label_smoothing
         self.tol = tol
         self.max_iter = max_iter
         self.fit_intercept = fit_intercept
@@ -160,7 +171,7 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
         same_shape = before is not None and before[0].shape == (len(self.classes_), self.n_features_in_)
         return self._keep(self._minimise(solver, self.alpha, before if same_shape else None), solver)
 
-    def alpha_path(self, X, y, alphas, sample_weight=None) -> Iterator[MultinomialLogit]:
+    def alpha_path(self, X, y, alphas, sample_weight=None, *, calibrate=True) -> Iterator[MultinomialLogit]:
         """A fitted copy of this estimator for each alpha, from the largest to the smallest.
 
         Each starts from the one before and all share one Gram matrix, so that a grid costs little more than
@@ -172,6 +183,8 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
             As in ``fit``.
         alphas : sequence of float
             Penalties, in any order.
+        calibrate : bool
+            Whether to find the temperature of each, which probabilities of smoothed labels need and classes do not.
 
         Yields
         ------
@@ -189,7 +202,7 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
             for name in ("classes_", "n_features_in_", "feature_names_in_"):
                 if hasattr(shared, name):
                     setattr(member, name, getattr(shared, name))
-            yield member._keep(fit, solver)
+            yield member._keep(fit, solver, calibrate)
 
     def decision_function(self, X) -> np.ndarray:
         """Scores ``X Wᵀ + b``: (n, k), or (n,) scores of the second class when there are two."""
@@ -207,11 +220,12 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X) -> np.ndarray:
         """Probabilities of the classes, in the order of ``classes_``."""
-        return softmax(self._all_scores(X), axis=1)
+        return np.exp(self.predict_log_proba(X))
 
     def predict_log_proba(self, X) -> np.ndarray:
         """Logarithms of the probabilities, exact where the probabilities round to zero."""
-        return log_softmax(self._all_scores(X), axis=1)
+        scores = self._all_scores(X)
+        return log_softmax(self.temperature_ * scores, axis=1)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -253,6 +267,7 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
             len(self.classes_),
             weights=weights,
             fit_intercept=self.fit_intercept,
+            smoothing=self.label_smoothing,
             solver=self.solver,
             batch_size=self.batch_size,
             n_jobs=self.n_jobs,
@@ -293,7 +308,7 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
         half = np.array([[-0.5], [0.5]])
         return half * self.coef_, half.ravel() * self.intercept_
 
-    def _keep(self, fit: LogitFit, solver: LogitSolver) -> MultinomialLogit:
+    def _keep(self, fit: LogitFit, solver: LogitSolver, calibrate: bool = True) -> MultinomialLogit:
         dtype = solver.objective.passes.dtype
         coef, intercept = fit.coef, fit.intercept
         if len(self.classes_) == 2:
@@ -301,4 +316,5 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
         self.coef_, self.intercept_ = coef.astype(dtype), intercept.astype(dtype)
         self.objective_, self.gradient_norm_, self.gap_ = fit.objective, fit.gradient_norm, fit.gap
         self.n_iter_, self.n_passes_, self.solver_ = fit.n_iter, fit.n_passes, fit.solver
+        self.temperature_ = solver.temperature() if calibrate else 1.0
         return self

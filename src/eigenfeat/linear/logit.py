@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
 from eigenfeat.features.expansion import ArrayRows, RowSource
+from eigenfeat.linear.calibration import best_temperature, left_out_parts
 from eigenfeat.linear.newton import newton_steps
 from eigenfeat.linear.objective import LogitObjective, LogitPoint
 from eigenfeat.linear.passes import Passes
@@ -18,6 +20,7 @@ from eigenfeat.linear.preconditioners import (
     GramPreconditioner,
     Preconditioner,
     mean_curvature,
+    row_sizes,
 )
 from eigenfeat.linear.quasi_newton import quasi_newton_steps
 from eigenfeat.linear.steps import Step
@@ -34,6 +37,9 @@ FREE_OPERATIONS = 1e8
 # A pass does few operations on a number it has read: it takes this many times as long as a matrix product of
 # equal work.
 PASS_SLOWNESS = 5.0
+# Fits that leave rows out for one number, the temperature, need no more than this.
+LEFT_OUT_GAP = 1e-2
+LEFT_OUT_STEPS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +96,8 @@ def choose_solver(source: RowSource) -> str:
 class LogitSolver:
     """Fits of one set of rows and labels, for one alpha or many.
 
-    Minimises ``Σ wᵢ lossᵢ / Σ wᵢ + ½ alpha ‖coef‖²`` over a coefficient vector a class and a free intercept.
+    Minimises ``Σ wᵢ lossᵢ / Σ wᵢ + ½ alpha ‖coef‖²`` over a coefficient vector a class and a free intercept;
+    ``eigenfeat.linear.objective`` writes it out.
     The preconditioner built in one fit serves the next, so a path over alpha, each fit started from the last,
     costs little more than its hardest member.
 
@@ -104,6 +111,8 @@ class LogitSolver:
     weights : (n,) array, optional
         Non-negative; only their ratios matter.
     fit_intercept : bool
+    smoothing : float
+        Share ε of every label that is spread over all classes.
     solver : {"auto", "gram", "diagonal"}
         The preconditioner; ``choose_solver`` is the table.
     batch_size, n_jobs : int, optional
@@ -130,6 +139,7 @@ class LogitSolver:
         *,
         weights: np.ndarray | None = None,
         fit_intercept: bool = True,
+        smoothing: float = 0.0,
         solver: str = "auto",
         batch_size: int | None = None,
         n_jobs: int | None = None,
@@ -141,10 +151,11 @@ class LogitSolver:
         if not weights.all():
             present = np.flatnonzero(weights)
             passes, labels, weights = passes.of_rows(present), labels[present], weights[present]
-        self.objective = LogitObjective(passes, labels, weights / weights.sum(), n_classes, alpha=0.0)
+        self.objective = LogitObjective(passes, labels, weights / weights.sum(), n_classes, 0.0, smoothing)
         self.solver = choose_solver(source) if solver == "auto" else solver
         self._rng = check_random_state(random_state)
         self._preconditioner: Preconditioner | None = None
+        self._row_sizes: np.ndarray | None = None
         self._mean_curvature = 0.0
         self._passes_since_build = 0.0
 
@@ -185,17 +196,40 @@ class LogitSolver:
                 callback(n_iter, step)
             # Below the rounding of the rows' type no step improves: that is as good as it gets.
             converged = gap <= max(tol, 10 * np.finfo(objective.passes.dtype).eps * (step.step == 0)) * point.value
-            if converged or step.step == 0 or n_iter >= max_iter:
+            if converged or n_iter >= max_iter or (step.step == 0 and step.n_products):
                 break
         return self._result(point, gap, n_iter, n_passes, converged)
+
+    def temperature(self) -> float:
+        """What to multiply scores by before they become probabilities, for the alpha of the last fit.
+
+        One without smoothing. With it, found on rows left out of further fits, which share the preconditioner.
+        """
+        if self.objective.smoothing == 0:
+            return 1.0
+        parts = left_out_parts(self.objective.passes.n_rows, self._rng)
+        scores = np.concatenate([self._scores_left_out(part) for part in parts])
+        rows = np.concatenate(parts)
+        return best_temperature(scores, self.objective.labels[rows], self.objective.weights[rows])
+
+    def _scores_left_out(self, rows: np.ndarray) -> np.ndarray:
+        """Scores of rows by a fit without them."""
+        others = self.objective.without(rows)
+        point = others.at(self._start(None))
+        steps = quasi_newton_steps(others, point, lambda *_: self._preconditioner)  # type: ignore[return-value]
+        for step in islice(steps, LEFT_OUT_STEPS):
+            point = step.point
+            if step.gap <= LEFT_OUT_GAP * point.value or step.step == 0:
+                break
+        return self.objective.passes.of_rows(rows).scores(point.coefficients)
 
     def _steps(self, point: LogitPoint, tol: float) -> Iterator[Step]:
         """Quasi-Newton steps until they promise little, then Newton steps, which know how much is left."""
         for step in quasi_newton_steps(self.objective, point, self._preconditioner_at):
             point = step.point
+            yield step
             if step.gap <= max(tol, NEWTON_GAP) * point.value or step.step == 0:
                 break
-            yield step
         yield from newton_steps(self.objective, point, self._preconditioner_at)
 
     def _start(self, initial: tuple[np.ndarray, np.ndarray] | None) -> np.ndarray:
@@ -242,7 +276,9 @@ class LogitSolver:
     def _build(self, curvature: np.ndarray) -> Preconditioner:
         if self.solver == "diagonal":
             return DiagonalPreconditioner.build(self.objective, curvature)
-        return GramPreconditioner.build(self.objective, curvature, self._gram_rows(), self._rng)
+        if self._row_sizes is None and self._gram_rows() < self.objective.passes.n_rows:
+            self._row_sizes = row_sizes(self.objective)
+        return GramPreconditioner.build(self.objective, curvature, self._gram_rows(), self._rng, self._row_sizes)
 
     def _gram_rows(self) -> int:
         return max(MIN_GRAM_ROWS, GRAM_ROWS_PER_COLUMN * self.objective.passes.n_columns)

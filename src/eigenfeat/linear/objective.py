@@ -1,8 +1,9 @@
 """The multinomial logit objective over the rows of a source: value, gradient and curvature.
 
-``F(C) = Σᵢ wᵢ [log Σ_c exp(sᵢc) - sᵢyᵢ] / Σᵢ wᵢ + ½ alpha ‖W‖²`` with scores ``s = Φ W + b``. Coefficients
-are one array ``C`` of shape (columns + 1, classes) whose last row is the intercept b, which is not penalised;
-without an intercept there is no such row.
+``F(C) = Σᵢ wᵢ [log Σ_c exp(sᵢc) - Σ_c tᵢc sᵢc] / Σᵢ wᵢ + ½ alpha ‖W‖²`` with scores ``s = Φ W + b`` and targets
+``tᵢc = (1 - ε) [c = yᵢ] + ε / k``: the labels, smoothed by ε (0: as they are). Coefficients are one array ``C`` of
+shape (columns + 1, classes) whose last row is the intercept b, which is not penalised; without an intercept there
+is no such row.
 """
 
 from __future__ import annotations
@@ -53,13 +54,19 @@ class LogitObjective:
     weights: np.ndarray
     n_classes: int
     alpha: float
+    smoothing: float = 0.0
 
     @property
     def shape(self) -> tuple[int, int]:
         return (self.passes.n_columns, self.n_classes)
 
-    def with_alpha(self, alpha: float) -> LogitObjective:
-        return replace(self, alpha=alpha)
+    def without(self, rows: np.ndarray) -> LogitObjective:
+        """The same over all other rows."""
+        kept = np.delete(np.arange(self.passes.n_rows), rows)
+        weights = self.weights[kept]
+        return replace(
+            self, passes=self.passes.of_rows(kept), labels=self.labels[kept], weights=weights / weights.sum()
+        )
 
     def penalised(self, C: np.ndarray) -> np.ndarray:
         """C with the row of the intercept set to zero."""
@@ -79,8 +86,8 @@ class LogitObjective:
         def residual(rows: slice, values: np.ndarray) -> None:
             scores[rows] = values
             _softmax(values, probabilities[rows])
-            _loss(values, self.labels[rows], losses[rows])
-            _residual(probabilities[rows], self.labels[rows], self.weights[rows], values)
+            _loss(values, self.labels[rows], self.smoothing, losses[rows])
+            _residual(probabilities[rows], self.labels[rows], self.weights[rows], self.smoothing, values)
 
         W = self.penalised(C)
         gradient = passes.there_and_back(C, residual) + self.alpha * W
@@ -91,7 +98,7 @@ class LogitObjective:
         """F at ``start + step (end - start)``: scores are linear in C, so no row is looked at again."""
         scores = start.scores + start.scores.dtype.type(step) * (end.scores - start.scores)
         losses = np.empty(len(scores))
-        _loss(scores, self.labels, losses)
+        _loss(scores, self.labels, self.smoothing, losses)
         W = self.penalised(start.coefficients + step * (end.coefficients - start.coefficients))
         return float(self.weights @ losses) + 0.5 * self.alpha * float(np.vdot(W, W))
 
@@ -139,31 +146,35 @@ def _softmax(scores, probabilities):  # pragma: no cover - compiled
 
 
 @njit(cache=True, nogil=True)
-def _loss(scores, labels, losses):  # pragma: no cover - compiled
+def _loss(scores, labels, smoothing, losses):  # pragma: no cover - compiled
     # log(1 + Σ exp(s_c - s_y)): small losses keep their digits, which log Σ exp(s) - s_y would cancel.
     for i in range(scores.shape[0]):
         y = labels[i]
         own = np.float64(scores[i, y])
         top = 0.0
+        mean = 0.0
         for c in range(scores.shape[1]):
             top = max(top, scores[i, c] - own)
+            mean += scores[i, c] / scores.shape[1]
         total = 0.0
         for c in range(scores.shape[1]):
             if c != y:
                 total += np.exp(scores[i, c] - own - top)
         losses[i] = np.log1p(total) if top == 0.0 else top + np.log(np.exp(-top) + total)
+        losses[i] += smoothing * (own - mean)
 
 
 @njit(cache=True, nogil=True)
-def _residual(probabilities, labels, weights, residual):  # pragma: no cover - compiled
+def _residual(probabilities, labels, weights, smoothing, residual):  # pragma: no cover - compiled
+    share = smoothing / probabilities.shape[1]
     for i in range(probabilities.shape[0]):
         y = labels[i]
         others = 0.0
         for c in range(probabilities.shape[1]):
-            residual[i, c] = weights[i] * probabilities[i, c]
+            residual[i, c] = weights[i] * (probabilities[i, c] - share)
             if c != y:
                 others += probabilities[i, c]
-        residual[i, y] = -weights[i] * others  # p_y - 1 without its cancellation
+        residual[i, y] = weights[i] * (smoothing - share - others)  # p_y - 1 without its cancellation
 
 
 @njit(cache=True, nogil=True)

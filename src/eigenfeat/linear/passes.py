@@ -143,6 +143,21 @@ class Passes:
 
         return sum(self._over_parts(run), start=np.zeros(self.n_columns))
 
+    def row_squares(self, scale: np.ndarray) -> np.ndarray:
+        """``Σⱼ φᵢⱼ² scaleⱼ`` for every row, constant column included."""
+        squares = np.empty(self.n_rows)
+
+        def run(part: list[slice]) -> None:
+            for positions in part:
+                block = self.block(positions)
+                own = block.multiply(block) if sparse.issparse(block) else block * block
+                squares[positions] = own @ scale[: self.source.n_columns]
+                if self.constant:
+                    squares[positions] += scale[-1]
+
+        self._over_parts(run)
+        return squares
+
     def _forward(self, block: Block, C: np.ndarray) -> np.ndarray:
         if self.constant:
             values = block @ C[:-1]

@@ -43,12 +43,24 @@ class GramPreconditioner:
 
     @classmethod
     def build(
-        cls, objective: LogitObjective, curvature: np.ndarray, n_rows: int, rng: np.random.RandomState
+        cls,
+        objective: LogitObjective,
+        curvature: np.ndarray,
+        n_rows: int,
+        rng: np.random.RandomState,
+        sizes: np.ndarray | None = None,
     ) -> GramPreconditioner:
-        """From about ``n_rows`` rows drawn with probability proportional to their curvature, reweighted."""
-        passes, curvature = sampled_rows(objective.passes, curvature, n_rows, rng)
-        gram = passes.gram(curvature)
-        return cls(gram, np.diagonal(gram).copy()).with_alpha(objective.alpha)
+        """From about ``n_rows`` rows, drawn by what they add to the matrix and reweighted.
+
+        The diagonal is that of all rows where it is larger: a column that is rarely, but then hugely, other than
+        zero may be absent from a sample, and without curvature there a step has no end.
+        """
+        passes, sampled = sampled_rows(objective.passes, curvature, n_rows, rng, sizes)
+        gram = passes.gram(sampled)
+        diagonal = np.diagonal(gram).copy()
+        if passes.n_rows < objective.passes.n_rows:
+            diagonal = np.maximum(diagonal, objective.passes.weighted_squares(curvature).astype(gram.dtype))
+        return cls(gram, diagonal).with_alpha(objective.alpha)
 
     def with_alpha(self, alpha: float) -> GramPreconditioner:
         """Factor again, in place, with another penalty."""
@@ -98,15 +110,25 @@ def mean_curvature(objective: LogitObjective, point: LogitPoint) -> np.ndarray:
     return objective.weights * point.row_curvature / (objective.n_classes - 1)
 
 
+def row_sizes(objective: LogitObjective) -> np.ndarray:
+    """``Σⱼ φᵢⱼ² / mean(φⱼ²)`` of every row: how much of the Gram matrix, in the units of its diagonal, it can be.
+
+    Two passes. Rows far out in heavy tails, or alone in having a column, are large.
+    """
+    squares = objective.passes.weighted_squares(objective.weights)
+    return objective.passes.row_squares(np.divide(1.0, squares, out=np.zeros_like(squares), where=squares > 0))
+
+
 def sampled_rows(
-    passes: Passes, weights: np.ndarray, n_rows: int, rng: np.random.RandomState
+    passes: Passes, weights: np.ndarray, n_rows: int, rng: np.random.RandomState, sizes: np.ndarray | None = None
 ) -> tuple[Passes, np.ndarray]:
-    """About ``n_rows`` rows, drawn by weight, with weights that keep every weighted sum unbiased."""
+    """About ``n_rows`` rows, drawn by weight times size, with weights that keep every weighted sum unbiased."""
     positive = np.count_nonzero(weights)
     if positive <= n_rows:
         chosen = np.flatnonzero(weights)
         return (passes, weights) if positive == len(weights) else (passes.of_rows(chosen), weights[chosen])
-    share = np.minimum(1.0, weights * (n_rows / weights.sum()))
+    mass = weights if sizes is None else weights * sizes
+    share = np.minimum(1.0, mass * (n_rows / mass.sum()))
     for _ in range(8):  # heavy rows are taken for certain, the others share the rest
         share = np.minimum(1.0, share * (n_rows / share.sum()))
     chosen = np.flatnonzero(rng.random_sample(len(share)) < share)

@@ -16,6 +16,8 @@ from eigenfeat.linear.preconditioners import Preconditioner
 from eigenfeat.linear.steps import PreconditionerAt, Step, line_search
 
 MAX_PAIRS = 30
+# The pairs' idea of what is left to gain is low by up to this factor, measured on GEM features of MNIST.
+OPTIMISM = 10.0
 MAX_PAIR_BYTES = 600_000_000
 
 
@@ -25,10 +27,11 @@ def quasi_newton_steps(
     """Steps from ``start`` without end; the caller stops when satisfied, or when a step has length zero."""
     n_pairs = max(3, min(MAX_PAIRS, MAX_PAIR_BYTES // (16 * start.gradient.size)))
     pairs: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=n_pairs)
-    point, n_passes = start, 0.0
+    point, n_passes, step = start, 0.0, 1.0
     while True:
         preconditioner = preconditioner_at(point, n_passes)
-        direction = -two_loop(point.gradient, pairs, preconditioner)
+        # A step that had to be cut short went where the preconditioner is wrong: no scale for all directions.
+        direction = -two_loop(point.gradient, pairs, preconditioner, rescale=step > 0.1)
         slope = float(np.vdot(point.gradient, direction))
         if slope >= 0:  # rounding spoilt the pairs
             pairs.clear()
@@ -39,14 +42,20 @@ def quasi_newton_steps(
         if step and np.vdot(direction, change) > 0:
             pairs.append((step * direction, change))
         n_passes = 1.0 + (step != 1)
-        yield Step(reached, 0, n_passes, step, -0.5 * slope)
+        yield Step(reached, 0, n_passes, step, -0.5 * OPTIMISM * slope)
         point = reached
 
 
 def two_loop(
-    gradient: np.ndarray, pairs: deque[tuple[np.ndarray, np.ndarray]], preconditioner: Preconditioner
+    gradient: np.ndarray,
+    pairs: deque[tuple[np.ndarray, np.ndarray]],
+    preconditioner: Preconditioner,
+    rescale: bool = True,
 ) -> np.ndarray:
-    """The inverse Hessian of the pairs, started from the scaled preconditioner, times the gradient."""
+    """The inverse Hessian of the pairs, started from the preconditioner, times the gradient.
+
+    ``rescale``: whether the preconditioner is first scaled to agree with the last pair.
+    """
     if not pairs:
         return preconditioner.solve(gradient)
     q = gradient.copy()
@@ -60,7 +69,8 @@ def two_loop(
     # Both right-hand sides at once: the factor is read from memory once.
     solved = preconditioner.solve(np.hstack([q, y]))
     z, solved_change = np.hsplit(solved, 2)
-    z = z * (np.vdot(s, y) / np.vdot(y, solved_change))
+    if rescale:
+        z = z * (np.vdot(s, y) / np.vdot(y, solved_change))
     for (s, y), (rho, share) in zip(pairs, reversed(shares)):
         z += (share - rho * np.vdot(y, z)) * s
     return z

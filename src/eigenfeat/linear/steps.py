@@ -25,7 +25,8 @@ class Step:
     step : float
         Length taken along the direction.
     gap : float
-        ``-½ ∇F·D`` at the point before: what a quadratic model says was left to gain there.
+        ``-½ ∇F·D`` at the point before: what a quadratic model says was left to gain there, times what such a
+        model is known to miss.
     """
 
     point: LogitPoint

@@ -1,0 +1,57 @@
+"""The temperature undoes what smoothing does to probabilities."""
+
+import numpy as np
+import pytest
+from scipy.special import log_softmax, softmax
+from sklearn.metrics import log_loss
+
+from eigenfeat import MultinomialLogit
+from eigenfeat.linear.calibration import best_temperature, left_out_parts
+
+
+def test_best_temperature_recovers_the_one_labels_were_drawn_with():
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(20_000, 4))
+    labels = np.array([rng.choice(4, p=p) for p in softmax(2.5 * scores, axis=1)])
+    assert best_temperature(scores, labels, np.full(20_000, 1 / 20_000)) == pytest.approx(2.5, rel=0.05)
+
+
+def test_temperature_is_finite_where_every_row_is_right():
+    scores = np.eye(3)[[0, 1, 2] * 20]
+    labels = np.array([0, 1, 2] * 20)
+    temperature = best_temperature(scores, labels, np.full(60, 1 / 60))
+    sure = np.exp(log_softmax(temperature * scores, axis=1)).max()
+    assert 0.95 < sure < 0.9999
+
+
+@pytest.mark.parametrize("n_rows", [3, 100, 20_000])
+def test_left_out_parts_leave_most_rows(n_rows):
+    parts = left_out_parts(n_rows, np.random.RandomState(0))
+    assert all(0 < len(part) < n_rows for part in parts)
+    rows = np.concatenate(parts)
+    assert len(np.unique(rows)) == len(rows)
+    assert n_rows > 5000 or len(rows) == n_rows
+
+
+def test_probabilities_of_smoothed_labels_are_calibrated():
+    """With a well-specified model, smoothing must not cost log loss: the temperature takes it back."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(6000, 5))
+    W = 1.5 * rng.normal(size=(5, 3))
+    y = np.array([rng.choice(3, p=p) for p in softmax(X @ W, axis=1)])
+    losses = {
+        smoothing: log_loss(
+            y[3000:], MultinomialLogit(1e-4, label_smoothing=smoothing).fit(X[:3000], y[:3000]).predict_proba(X[3000:])
+        )
+        for smoothing in (0.0, 0.2)
+    }
+    assert losses[0.2] < losses[0.0] + 0.02
+    raw = MultinomialLogit(1e-4, label_smoothing=0.2).fit(X[:3000], y[:3000])
+    assert raw.temperature_ > 1.1
+    uncalibrated = log_loss(y[3000:], softmax(raw.decision_function(X[3000:]), axis=1))
+    assert uncalibrated > losses[0.2] + 0.01
+
+
+def test_without_smoothing_the_temperature_is_one():
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    assert MultinomialLogit(0.1).fit(X, [0, 1, 0, 1]).temperature_ == 1.0
