@@ -51,6 +51,14 @@ def test_gaussian_cut_is_bayes_optimal():
     assert cut == pytest.approx(grid[np.argmin(errors)], abs=0.03)
 
 
+@pytest.mark.parametrize("rule", [margin_threshold, gaussian_threshold])
+@pytest.mark.parametrize("share", [0.2, 0.8])
+def test_constant_outputs_go_to_the_larger_class(rule, share):
+    positive = np.arange(10) < 10 * share
+    cut = rule(np.full(10, 0.3), positive, np.ones(10))
+    assert (cut < 0.3) == (share > 0.5)
+
+
 def test_overlapping_classes_still_get_a_cut_between_them():
     q, positive, weights = outputs(share=0.3, gap=0.0)
     assert np.isfinite(margin_threshold(q, positive, weights))

@@ -27,7 +27,7 @@ def gaussian_threshold(outputs: np.ndarray, positive: np.ndarray, weights: np.nd
     """
     (m1, v1, p1), (m0, v0, p0) = (class_moments(outputs, weights, side) for side in (positive, ~positive))
     if m1 == m0:
-        return m1
+        return _larger_class_wins(m1, p1, p0)
     # log p1 N(q; m1, v1) - log p0 N(q; m0, v0) = a q² + b q + c
     a = (1 / v0 - 1 / v1) / 2
     b = m1 / v1 - m0 / v0
@@ -61,7 +61,7 @@ def margin_threshold(outputs: np.ndarray, positive: np.ndarray, weights: np.ndar
     centre = np.average(q, weights=w)
     scale = np.sqrt(np.average((q - centre) ** 2, weights=w))
     if scale == 0:
-        return float(centre)
+        return _larger_class_wins(centre, w[side].sum(), w[~side].sum())
     above, below = (_descending((q[rows] - centre) / scale, w[rows]) for rows in (side, ~side))
 
     def at(log_v: float) -> tuple[float, float]:
@@ -73,6 +73,11 @@ def margin_threshold(outputs: np.ndarray, positive: np.ndarray, weights: np.ndar
         return gaussian_threshold(outputs, positive, weights)
     root = brentq(lambda log_v: at(log_v)[0], low, high, xtol=1e-13)
     return float(centre - scale * at(root)[1] / np.exp(root))
+
+
+def _larger_class_wins(output: float, positive: float, negative: float) -> float:
+    """A cut that sends outputs that are all the same to the class of the larger weight."""
+    return float(output) - 1.0 if positive > negative else float(output)
 
 
 def _descending(q: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
