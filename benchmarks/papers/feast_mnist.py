@@ -8,6 +8,9 @@ Third-order moments of 3000 rows say nothing along 784 directions: the noise of 
 Scores live on the 50 leading principal axes (the paper's auto-encoder has 50 hidden units), where each axis has
 unit variance. A component is a direction in that space, applied to the images through the axes; its 784 pixels have
 no more parameters.
+
+Every method's directions get the same treatment: both sides rectified, unit rows for the linear SVM, the nearest tight
+frame for the Gaussian kernel, which looks at distances.
 """
 
 from __future__ import annotations
@@ -20,8 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from scipy import linalg
 from sklearn.decomposition import PCA
-from sklearn.metrics import pairwise_distances
 from sklearn.svm import SVC, LinearSVC
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -31,8 +34,10 @@ from eigenfeat import DenoisingAutoencoder, GaussianMixtureScore, GEMFeatures, S
 FIGURES = Path(__file__).parents[2] / "docs" / "figures"
 RANKS = (50, 200, 500, 1000)
 PAPER = {"linear": (86.5, 90.65, 94.4, 95.6), "gaussian": (95.88, 96.12, 96.86, 97.54)}
+SEEDS = (1, 2, 3, 4, 5)  # of the reported draws; draw 0 was looked at while the settings were chosen, and is ablated
 LINEAR_C, KERNEL_C = (1.0, 10.0), 10.0
-KERNEL_WIDTHS = (1.0, 2.0, 4.0)
+KERNEL_WIDTHS = (1.0, 2.0, 4.0, 8.0)
+CHOOSING = np.random.default_rng(0).permutation(5000)[:2000]  # training rows of SVMs whose settings are compared
 N_AXES = 50
 
 
@@ -68,17 +73,28 @@ class Axes:
         return (components @ self.pca.components_).astype(np.float32)
 
 
+class Pretrained:
+    """What a draw learns without labels: axes, and a score in their coordinates."""
+
+    def __init__(self, X: np.ndarray, rows: Draw, score, n_axes: int = N_AXES) -> None:
+        self.axes = Axes(X[rows.unlabelled], n_axes)
+        self.score = score.fit(self.axes.coordinates(X[rows.unlabelled]))
+
+    def directions(self, X: np.ndarray, y: np.ndarray, rows: Draw, rank: int, order: int = 3) -> np.ndarray:
+        """FEAST directions in pixels, (rank, 784)."""
+        model = ScoreTensorFeatures(
+            self.score, prefit=True, order=order, n_components=rank, max_iter=50, tol=1e-4, n_init=1
+        )
+        model.fit(self.axes.coordinates(X[rows.features]), y[rows.features])
+        return self.axes.directions(model.components_)
+
+
 def feast(X, y, rows: Draw, rank: int, score, n_axes: int = N_AXES, order: int = 3) -> np.ndarray:
-    """Directions in pixels, (rank, 784)."""
-    axes = Axes(X[rows.unlabelled], n_axes)
-    score = score.fit(axes.coordinates(X[rows.unlabelled]))
-    model = ScoreTensorFeatures(score, prefit=True, order=order, n_components=rank, max_iter=50, tol=1e-4, n_init=1)
-    model.fit(axes.coordinates(X[rows.features]), y[rows.features])
-    return axes.directions(model.components_)
+    return Pretrained(X, rows, score, n_axes).directions(X, y, rows, rank, order)
 
 
-def autoencoder(n_hidden: int = 100) -> DenoisingAutoencoder:
-    return DenoisingAutoencoder(n_hidden, noise_level=0.5, max_iter=20, batch_size=256)
+def autoencoder(n_hidden: int = 100, noise_level: float = 0.5) -> DenoisingAutoencoder:
+    return DenoisingAutoencoder(n_hidden, noise_level=noise_level, max_iter=20, batch_size=256)
 
 
 def principal(X, y, rows: Draw, rank: int) -> np.ndarray:
@@ -94,18 +110,33 @@ def gem(X, y, rows: Draw, rank: int) -> np.ndarray:
     return model.components_[np.argsort(-model.eigenvalues_)[:rank]].astype(np.float32)
 
 
-METHODS: dict[str, Callable] = {
-    "FEAST, Gaussian score": lambda *a: feast(*a, GaussianMixtureScore()),
-    "FEAST, auto-encoder": lambda *a: feast(*a, autoencoder()),
-    "principal axes": principal,
-    "random directions": random_directions,
-    "GEM": gem,
-}
+METHODS = ("FEAST, Gaussian score", "FEAST, auto-encoder", "principal axes", "random directions", "GEM")
+
+
+def methods(X: np.ndarray, rows: Draw) -> dict[str, Callable]:
+    """By name, functions of (X, y, rows, rank) that return directions in rows; scores are learnt here, once."""
+    scores = GaussianMixtureScore(), autoencoder()
+    found = (*(Pretrained(X, rows, score).directions for score in scores), principal, random_directions, gem)
+    return dict(zip(METHODS, found))
+
+
+def unit_rows(W: np.ndarray) -> np.ndarray:
+    return W / np.linalg.norm(W, axis=1, keepdims=True)
+
+
+def tight_frame(W: np.ndarray) -> np.ndarray:
+    """The nearest W to unit rows with ``WᵀW`` the identity on their span: projections keep distances there.
+
+    Principal axes are one already.
+    """
+    U, values, V = linalg.svd(unit_rows(W), full_matrices=False)
+    kept = values > 1e-5 * values[0]
+    return U[:, kept] @ V[kept]
 
 
 def rectified(X: np.ndarray, W: np.ndarray, sides: int = 2, alpha: float = 2.0) -> np.ndarray:
     """``max(0, δ w·x)^(α/2)`` for one δ or both."""
-    P = X @ (W / np.linalg.norm(W, axis=1, keepdims=True)).T
+    P = X @ W.T
     both = np.hstack([P, -P]) if sides == 2 else P
     return np.maximum(both, 0) ** np.float32(alpha / 2)
 
@@ -118,27 +149,64 @@ def svm_accuracy(
     W: np.ndarray, X: np.ndarray, y: np.ndarray, rows: Draw, kernel: bool = True, C=LINEAR_C, **gate
 ) -> dict[str, float]:
     """Test accuracy of both SVMs, their settings chosen on the rows set apart for that."""
-    parts = [rectified(X[index], W, **gate) for index in (rows.train, rows.choose, rows.test)]
-    scale = np.sqrt(np.mean(np.sum(parts[0] ** 2, axis=1)))
-    train, choose, test = (part / scale for part in parts)
-    y_train, y_choose, y_test = y[rows.train], y[rows.choose], y[rows.test]
-    models = [linear_svm(c).fit(train, y_train) for c in C]
-    best = max(models, key=lambda model: model.score(choose, y_choose))
-    result = {"linear": 100 * best.score(test, y_test), "C": best.C}
+    best, linear = linear_accuracy(features_of(unit_rows(W), X, rows, **gate), y, rows, C)
+    result = {"linear": linear, "C": best}
     if kernel:
-        near, far, last = (pairwise_distances(part, train, metric="sqeuclidean") for part in (train, choose, test))
-        machines = [(g, SVC(C=KERNEL_C, kernel="precomputed").fit(np.exp(-g * near), y_train)) for g in KERNEL_WIDTHS]
-        width, machine = max(machines, key=lambda pair: pair[1].score(np.exp(-pair[0] * far), y_choose))
-        result |= {"gaussian": 100 * machine.score(np.exp(-width * last), y_test), "width": width}
+        width, gaussian = kernel_accuracy(features_of(tight_frame(W), X, rows, **gate), y, rows)
+        result |= {"gaussian": gaussian, "width": width}
     return result
 
 
-def table(X: np.ndarray, y: np.ndarray, n_draws: int, ranks: tuple[int, ...]) -> None:
+def features_of(W: np.ndarray, X: np.ndarray, rows: Draw, **gate) -> list[np.ndarray]:
+    """Features of the rows to train, choose and test with, in a unit that makes their mean square norm one."""
+    parts = [rectified(X[index], W, **gate) for index in (rows.train, rows.choose, rows.test)]
+    scale = np.sqrt(np.mean(np.sum(parts[0] ** 2, axis=1)))
+    return [part / scale for part in parts]
+
+
+def linear_accuracy(features: list[np.ndarray], y: np.ndarray, rows: Draw, C: tuple[float, ...]) -> tuple[float, float]:
+    """The chosen C and the test accuracy."""
+    train, choose, test = features
+    y_train = y[rows.train]
+
+    def held_out(c: float) -> float:
+        return linear_svm(c).fit(train[CHOOSING], y_train[CHOOSING]).score(choose, y[rows.choose])
+
+    best = max(C, key=held_out) if len(C) > 1 else C[0]
+    return best, 100 * linear_svm(best).fit(train, y_train).score(test, y[rows.test])
+
+
+def kernel_accuracy(features: list[np.ndarray], y: np.ndarray, rows: Draw) -> tuple[float, float]:
+    """The chosen kernel width and the test accuracy."""
+    train, choose, test = features
+    y_train = y[rows.train]
+    near, far = squared_distances(train, train), squared_distances(choose, train[CHOOSING])
+    among = near[np.ix_(CHOOSING, CHOOSING)]
+
+    def held_out(width: float) -> float:
+        return kernel_svm(among, width, y_train[CHOOSING]).score(np.exp(-width * far), y[rows.choose])
+
+    width = max(KERNEL_WIDTHS, key=held_out)
+    distances = squared_distances(test, train)
+    return width, 100 * kernel_svm(near, width, y_train).score(np.exp(-width * distances), y[rows.test])
+
+
+def squared_distances(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    squares = np.einsum("ij,ij->i", A, A)[:, None] + np.einsum("ij,ij->i", B, B)
+    return np.maximum(squares - 2 * (A @ B.T), 0)
+
+
+def kernel_svm(distances: np.ndarray, width: float, y: np.ndarray) -> SVC:
+    """An SVM with kernel ``exp(-width ‖x - x'‖²)``."""
+    return SVC(C=KERNEL_C, kernel="precomputed").fit(np.exp(-width * distances), y)
+
+
+def table(X: np.ndarray, y: np.ndarray, seeds: tuple[int, ...], ranks: tuple[int, ...]) -> None:
     """Table 1: every method at every rank, mean and spread over the draws."""
     results: dict[tuple[str, int], list[dict[str, float]]] = {}
-    for seed in range(n_draws):
+    for seed in seeds:
         rows = draw(y, seed)
-        for name, directions in METHODS.items():
+        for name, directions in methods(X, rows).items():
             for rank in ranks:
                 start = time.perf_counter()
                 W = directions(X, y, rows, rank)
@@ -151,7 +219,7 @@ def table(X: np.ndarray, y: np.ndarray, n_draws: int, ranks: tuple[int, ...]) ->
                     flush=True,
                 )
     for kind, title in [("linear", "linear SVM"), ("gaussian", "Gaussian-kernel SVM")]:
-        print(f"\n{title}, test accuracy in % ({n_draws} draws)")
+        print(f"\n{title}, test accuracy in % ({len(seeds)} draws)")
         print(f"{'rank':<24}" + "".join(f"{rank:>16}" for rank in ranks))
         paper = {rank: f"{value:.2f}" for rank, value in zip(RANKS, PAPER[kind])}
         print(f"{'paper':<24}" + "".join(f"{paper.get(rank, '-'):>16}" for rank in ranks))
@@ -245,7 +313,7 @@ def full_split(data: dict[str, np.ndarray], rank: int, n_rows: int | None) -> No
     model = ScoreTensorFeatures(n_components=rank, max_iter=50, tol=1e-4, n_init=1).fit(Z, y)
     W = axes.directions(model.components_)
     found = time.perf_counter() - start
-    train, test = rectified(X, W), rectified(X_test, W)
+    train, test = (rectified(part, unit_rows(W)) for part in (X, X_test))
     scale = np.sqrt(np.mean(np.sum(train**2, axis=1)))
     accuracy = linear_svm(10.0).fit(train / scale, y).score(test / scale, y_test)
     print(
@@ -257,7 +325,7 @@ def full_split(data: dict[str, np.ndarray], rank: int, n_rows: int | None) -> No
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one draw, ranks 50 and 200, a part of the rest")
-    parser.add_argument("--draws", type=int, default=5)
+    parser.add_argument("--draws", type=int, default=len(SEEDS))
     parser.add_argument("--part", choices=["all", "table", "ablation", "figures", "full"], default="all")
     options = parser.parse_args()
     data = load_mnist()
@@ -270,7 +338,7 @@ def main() -> None:
     if options.part in ("all", "ablation"):
         ablation(X, y, 50 if quick else 200, 1 if quick else 15)
     if options.part in ("all", "table"):
-        table(X, y, 1 if quick else options.draws, RANKS[:2] if quick else RANKS)
+        table(X, y, SEEDS[: 1 if quick else options.draws], RANKS[:2] if quick else RANKS)
 
 
 if __name__ == "__main__":

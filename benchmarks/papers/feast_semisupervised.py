@@ -19,6 +19,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from datasets import load_mnist
 from eigenfeat import GaussianMixtureScore, GEMFeatures, MultinomialLogit, ScoreTensorFeatures
 
+FIGURE = Path(__file__).parents[2] / "docs" / "figures" / "feast_semisupervised.png"
+NAMES = ("FEAST", "GEM", "random directions", "pixels")
 ALPHAS = (1e-4, 1e-3, 1e-2, 1e-1)
 N_AXES, N_DIRECTIONS = 50, 200
 
@@ -32,6 +34,28 @@ def error(train: np.ndarray, y: np.ndarray, test: np.ndarray, y_test: np.ndarray
     scale = np.sqrt(np.mean(np.sum(train**2, axis=1)) / 10)
     search = GridSearchCV(MultinomialLogit(), {"alpha": ALPHAS}, cv=3).fit(train / scale, y)
     return 100 * (1 - search.score(test / scale, y_test))
+
+
+def draw(counts: tuple[int, ...], errors: dict[str, list[list[float]]]) -> None:
+    """Error against labels, mean and spread."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axis = plt.subplots(figsize=(6, 4), layout="constrained")
+    for name, of_counts in errors.items():
+        means, spreads = np.mean(of_counts, axis=1), np.std(of_counts, axis=1)
+        axis.errorbar(counts, means, spreads, label=name, marker="o", markersize=4, capsize=2)
+    axis.set(xscale="log", yscale="log", xlabel="labels a digit", ylabel="test error in %", xticks=counts)
+    axis.set_xticklabels(map(str, counts))
+    axis.yaxis.set_major_formatter("{x:g}")
+    axis.yaxis.set_minor_formatter("{x:g}")
+    axis.minorticks_off()
+    axis.set_yticks([3, 5, 10, 20, 40])
+    axis.legend()
+    figure.savefig(FIGURE, dpi=90)
+    print(f"figure: {FIGURE.relative_to(FIGURE.parents[2])}")
 
 
 def main() -> None:
@@ -49,11 +73,11 @@ def main() -> None:
     Z = axes.transform(X).astype(np.float32)
     score = GaussianMixtureScore().fit(Z)
     print(f"axes and score from {len(X)} unlabelled rows in {time.perf_counter() - start:.1f} s")
-    names = ("FEAST", "GEM", "random directions", "pixels")
-    print("test error in %, mean ± spread over draws")
-    print(f"{'labels a digit':<16}" + "".join(f"{name:>20}" for name in names), flush=True)
+    print(f"test error in %, mean ± spread over {n_draws} draws of the labelled rows")
+    print(f"{'labels a digit':<16}" + "".join(f"{name:>20}" for name in NAMES), flush=True)
+    curves: dict[str, list[list[float]]] = {name: [] for name in NAMES}
     for count in counts:
-        errors: dict[str, list[float]] = {name: [] for name in names}
+        errors: dict[str, list[float]] = {name: [] for name in NAMES}
         for seed in range(n_draws):
             rng = np.random.default_rng(seed)
             rows = np.concatenate([rng.permutation(np.flatnonzero(y == digit))[:count] for digit in range(10)])
@@ -69,8 +93,13 @@ def main() -> None:
             for name, W in directions.items():
                 errors[name].append(error(rectified(X[rows], W), y[rows], rectified(X_test, W), y_test))
             errors["pixels"].append(error(X[rows], y[rows], X_test, y_test))
-        cells = (f"{np.mean(errors[name]):.2f} ± {np.std(errors[name]):.2f}" for name in names)
+        cells = (f"{np.mean(errors[name]):.2f} ± {np.std(errors[name]):.2f}" for name in NAMES)
         print(f"{count:<16}" + "".join(f"{cell:>20}" for cell in cells), flush=True)
+        for name in NAMES:
+            curves[name].append(errors[name])
+    if not quick:
+        draw(counts, curves)
+    print(f"{time.perf_counter() - start:.0f} s in all")
 
 
 if __name__ == "__main__":
