@@ -68,11 +68,12 @@ class ScoreTensorFeatures(TransformerMixin, BaseEstimator):
     n_restarts : int or None, default=None
         Starts of the power method run at once; None is twice the number missing, from 20 to 512.
     n_init : int or None, default=None
-        Whole decompositions to choose the best from; None is 8 where the tensor is small enough to be an array, else 1.
+        Whole decompositions to choose the best from, every second one from random directions instead of maxima; None is
+        8 where the tensor is small enough to be an array, else 1.
     max_iter : int, default=100
-        Steps of the power method, and of the joint fit.
+        Steps of the joint fit, and of the power method where that is fewer than its own 40.
     tol : float, default=1e-6
-        Distance of a unit vector to its next step, and relative gain of the joint fit, at which to stop.
+        Relative gain of the joint fit at which to stop.
     batch_size : int, default=64
         Rows a mini-batch of "als".
     random_state : int, RandomState or None, default=0
@@ -186,6 +187,7 @@ class ScoreTensorFeatures(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : (n, d) array or dataframe
+            Dense: scores of sparse rows are not sparse.
         y : (n,) or (n, k) array
             Integers, booleans or strings in one column are classes; floats, and anything in several columns (such as
             multi-label indicators), are targets as they stand.

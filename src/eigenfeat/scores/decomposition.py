@@ -24,6 +24,7 @@ KEPT_SHARE = 0.5
 EXHAUSTED_SHARE = 1e-5
 MAX_STARTS = 512
 SMALLEST_STEP = 1e-4
+# The joint fit does the fine work: the power method needs only to come near its maxima.
 POWER_STEPS, POWER_TOL = 40, 0.02
 JOINT_STEPS_A_ROUND = 10
 MAX_REPLACEMENTS = 5
@@ -39,11 +40,11 @@ class Search:
         Starts of the power method run at once; by default twice the number of missing components, from 20 to
         512.
     n_init : int
-        Whole decompositions, of which the one with the smallest error is kept.
+        Whole decompositions, every second one from random directions; that with the smallest error is kept.
     max_iter : int
-        Steps of the power method, and of the joint fit.
+        Steps of the joint fit, and of the power method where that is fewer than its own 40.
     tol : float
-        Distance to the next power step, and relative gain of the joint fit, below which to stop.
+        Relative gain of the joint fit below which to stop.
     """
 
     n_restarts: int | None = None
@@ -140,10 +141,7 @@ def extend(
 def maxima(
     moment: Moment, found: Components, n_missing: int, rng: np.random.Generator, search: Search
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What the power method reaches from random starts on what the components leave over, and how large it is.
-
-    The joint fit that follows does the fine work: a few steps, to a tolerance of its own, suffice.
-    """
+    """What the power method reaches from random starts on what the components leave over, and how large it is."""
     V = rng.standard_normal((moment.n_features, search.starts(n_missing))).astype(moment.dtype)
     return power_method(Deflated(moment, found), V, min(search.max_iter, POWER_STEPS), max(search.tol, POWER_TOL))
 
