@@ -43,7 +43,7 @@ class CountingRows(KernelRows):
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="300 and 600 rows only")
-    parser.add_argument("--limit", type=float, default=400.0, help="seconds the full program may be expected to take")
+    parser.add_argument("--limit", type=float, default=200.0, help="seconds the full program may be expected to take")
     parser.add_argument("--alpha", type=float, default=8.0)
     parser.add_argument("--width", type=float, default=0.6, help="c of the thesis, as a multiple of 256")
     options = parser.parse_args()

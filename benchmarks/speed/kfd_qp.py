@@ -127,7 +127,7 @@ def main() -> None:
         )
         winner = min(times, key=lambda name: times[name])
         others = [times[name] for name in times if name != "eigenfeat qp"]
-        ratio = f", {min(others) / times['eigenfeat qp']:.1f}x against ours" if others else ""
+        ratio = f" (best package / ours: {min(others) / times['eigenfeat qp']:.1f}x)" if others else ""
         fastest.append(f"{n} rows: {winner}{ratio}")
     print("fastest at", "; ".join(fastest))
 
