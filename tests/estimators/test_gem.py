@@ -206,3 +206,50 @@ def test_the_regressor_finds_what_a_line_cannot():
     assert both.contractions_.shape == (3, 3)
     with pytest.raises(ValueError, match="target that varies"):
         GEMRegressor().fit(X, np.ones(len(X)))
+
+
+def test_unit_vectors_as_contractions_are_class_pairs(digits):
+    X, y, X_new, _ = digits
+    unit = np.eye(10)
+    vectors = np.array([[unit[3], unit[5]], [unit[8], unit[1]]])
+    by_vectors = GEMFeatures(2, class_pairs=vectors).fit(X, y)
+    by_labels = GEMFeatures(2, class_pairs=[(3, 5), (8, 1)]).fit(X, y)
+    np.testing.assert_allclose(by_vectors.transform(X_new), by_labels.transform(X_new), atol=1e-8)
+    assert by_vectors.pairs_[0].tolist() == ["3", "5"]
+
+
+def test_a_contraction_is_the_weighted_mean_of_second_moments(digits):
+    X, y, _, _ = digits
+    u, v = np.zeros(10), np.zeros(10)
+    u[[0, 1]], v[[2, 7]] = [1, 3], [2, 2]
+    found = GEMFeatures(3, class_pairs=np.array([[u, v]]), ridge=0.5).fit(X, y)
+    C = [X[y == c].T @ X[y == c] / (y == c).sum() for c in range(10)]
+    signal, noise = 0.25 * C[0] + 0.75 * C[1], 0.5 * C[2] + 0.5 * C[7]
+    noise = noise + 0.5 * np.trace(noise) / 64 * np.eye(64)
+    np.testing.assert_allclose(found.eigenvalues_, eigh(signal, noise, eigvals_only=True)[::-1][:3], rtol=1e-8)
+    with pytest.raises(ValueError, match="non-negative"):
+        GEMFeatures(class_pairs=-np.array([[u, v]])).fit(X, y)
+
+
+def test_reliance_is_the_share_of_the_scores_variance(digits):
+    X, y, X_new, _ = digits
+    model = GEMClassifier(2, keep_inputs=False, alpha=1e-2).fit(X, y)
+    shares, pairs = model.reliance(X_new)
+    assert shares.sum() == pytest.approx(1)
+    assert pairs.tolist() == model.pairs_.tolist()
+    # Directions one by one: scores with all but one direction's columns set to zero.
+    F = GEMFeatures(2, feature_map="soft-cubic").fit(X, y).transform(X_new)
+    coef = model.classifiers_[0].coef_ - model.classifiers_[0].coef_.mean(axis=0)
+    m = len(shares)
+    expected = []
+    for j in range(m):
+        mine = np.arange(F.shape[1]) % m == j
+        expected.append(np.var(F[:, mine] @ coef[:, mine].T, axis=0).sum())
+    np.testing.assert_allclose(shares, np.array(expected) / np.sum(expected), rtol=1e-6, atol=1e-12)
+
+
+def test_reliance_needs_a_linear_last_stage(digits):
+    X, y, _, _ = digits
+    trees = GEMClassifier(1, classifier=ExtraTreesClassifier(5, random_state=0)).fit(X, y)
+    with pytest.raises(ValueError, match="linear last stage"):
+        trees.reliance(X)

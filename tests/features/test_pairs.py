@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from eigenfeat.features.pairs import (
     all_pairs,
     choose_contrasts,
+    confusion_contractions,
     default_count,
     hypercube_pairs,
     random_pairs,
@@ -89,3 +90,14 @@ def test_given_pairs_are_labels():
             choose_contrasts(moments, bad, np.random.RandomState(0))
     with pytest.raises(ValueError, match="one of auto, all, hypercube"):
         choose_contrasts(moments, "pairs", np.random.RandomState(0))
+
+
+def test_confusions_become_contrasts_with_the_rivals():
+    confusion = np.array([[90, 8, 2, 0], [4, 95, 1, 0], [0, 1, 99, 0], [0, 0, 0, 50]])
+    contrasts = confusion_contractions(confusion, n_confused=2)
+    assert contrasts.shape == (8, 2, 4)
+    np.testing.assert_allclose(contrasts[0], [[1, 0, 0, 0], [0, 12 / 14, 2 / 14, 0]])
+    np.testing.assert_allclose(contrasts[4], contrasts[0, ::-1])
+    np.testing.assert_allclose(contrasts[3, 1], [1 / 3, 1 / 3, 1 / 3, 0])  # never confused: all others
+    with pytest.raises(ValueError, match="square"):
+        confusion_contractions(np.ones((2, 3)))

@@ -53,7 +53,7 @@ class Stack:
 
     layers: list[FittedLayer] = field(default_factory=list)
 
-    def rows(self, source: RowSource, hold: bool = False) -> RowSource:
+    def rows(self, source: RowSource, hold: bool = False) -> Expansion:
         """The features of the rows of a source; ``hold`` keeps the last layer's projections in memory."""
         for layer in self.layers[:-1]:
             source = layer.rows(source)

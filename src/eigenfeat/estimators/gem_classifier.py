@@ -16,7 +16,7 @@ from eigenfeat.estimators.gem_base import GEMBase
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.estimators.validation import check_class_labels, check_weights
 from eigenfeat.features.expansion import RowSource
-from eigenfeat.features.layer import held
+from eigenfeat.features.layer import direction_parts, held
 
 LOGIT_TOL = {np.dtype(np.float32): 1e-3, np.dtype(np.float64): 1e-5}
 """Relative gap to the minimum of the convex stage, by the type of the rows; 1e-3 is below what test errors show."""
@@ -252,6 +252,43 @@ class GEMClassifier(ClassifierMixin, GEMBase):
         """The most probable class of every row."""
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+    # ------------------------------------------------------------------ explain
+
+    def reliance(self, X):
+        """How much the classifier leans on each direction of the last layer, on these rows.
+
+        The scores of a linear last stage are sums over directions; a direction's reliance is the variance over rows of
+        its part, summed over classes (after taking off their mean, which no probability depends on), as a share of the
+        total over directions. Of an ensemble, the first member's.
+
+        Parameters
+        ----------
+        X : (n, d) array, sparse matrix or dataframe
+            A thousand rows are plenty.
+
+        Returns
+        -------
+        reliance : (m,) array
+            Shares, summing to one.
+        pairs : (m, 2) array
+            Labels of numerator and denominator of each direction.
+        """
+        check_is_fitted(self, "classifiers_")
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        layer = self._stacks[0].layers[-1].layer
+        parts = direction_parts(self._stacks[0].rows(self._input_rows(X)), self._coefficients(), layer.n_directions)
+        total = parts.sum()
+        return (parts / total if total > 0 else parts), layer.names[layer.contrast]
+
+    def _coefficients(self) -> np.ndarray:
+        """(k, columns) of the first last stage, centred over classes."""
+        coef = getattr(self.classifiers_[0], "coef_", None)
+        if coef is None:
+            raise ValueError(f"reliance needs a linear last stage; {type(self.classifiers_[0]).__name__} has no coef_.")
+        coef = np.asarray(coef, dtype=np.float64)
+        coef = np.concatenate([-coef / 2, coef / 2]) if len(coef) == 1 else coef
+        return coef - coef.mean(axis=0)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

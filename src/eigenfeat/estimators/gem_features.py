@@ -28,8 +28,10 @@ class GEMFeatures(TransformerMixin, GEMBase):
     ----------
     n_components : int, optional
         Directions a pair. By default as many as make about 2400 directions in all, 20 at most.
-    class_pairs : str or list of pairs of labels
-        Which pairs:
+    class_pairs : str, list of pairs of labels, or array
+        Which pairs, by a list, by an (n, 2, k) array of non-negative vectors over the classes to contract the moments
+        with (`eigenfeat.features.pairs.confusion_contractions` makes one of a first classifier's confusions), or by
+        the name of a strategy:
 
         - "auto": all pairs up to 12 classes, then a hypercube thinned to four problems a class;
         - "all": all k (k - 1);

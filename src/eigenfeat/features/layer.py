@@ -324,6 +324,27 @@ def unit_scale(moments: Moments) -> np.ndarray:
     return np.full(moments.n_features, 1.0 / np.sqrt(mean_square) if mean_square > 0 else 1.0)
 
 
+def direction_parts(rows: Expansion, coefficients: np.ndarray, n_directions: int) -> np.ndarray:
+    """(m,): variance over rows of what each direction adds to the scores ``rows @ coefficientsᵀ``, summed over scores.
+
+    Columns of a direction are those a map of single projections makes of it; a map of several together has no such.
+    """
+    n_mapped = rows.feature_map.n_columns(n_directions)
+    if n_mapped % n_directions or n_mapped != n_directions * rows.feature_map.n_columns(1):
+        raise ValueError(f"The map {rows.feature_map.name!r} mixes directions: none has a part of its own.")
+    first = rows.n_columns - n_mapped
+    W = coefficients[:, first:].reshape(len(coefficients), -1, n_directions)
+    total, squares = np.zeros((len(W), n_directions)), np.zeros((len(W), n_directions))
+    for _, block in iterate_blocks(rows, batch_size=256):
+        functions = block[:, first:].reshape(len(block), -1, n_directions)
+        for c, weights in enumerate(W):
+            part = np.einsum("nfm,fm->nm", functions, weights)
+            total[c] += part.sum(axis=0)
+            squares[c] += np.einsum("nm,nm->m", part, part)
+    variance = squares / rows.n_rows - (total / rows.n_rows) ** 2
+    return np.maximum(variance, 0).sum(axis=0)
+
+
 def held(source: RowSource) -> np.ndarray:
     """All rows of a source as one array, filled block by block."""
     rows = np.empty((source.n_rows, source.n_columns), dtype=source.dtype)

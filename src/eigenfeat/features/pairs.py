@@ -36,6 +36,8 @@ def choose_contrasts(
     """The contrasts a strategy stands for; see `GEMFeatures` for what each means."""
     k = moments.n_classes
     if not isinstance(strategy, str):
+        if np.ndim(strategy) == 3:
+            return _of_vectors(moments, np.asarray(strategy, dtype=np.float64))
         return _of_pairs(moments, _given(strategy, moments))
     if strategy == "auto":
         if k <= ALL_PAIRS_UP_TO:
@@ -129,6 +131,45 @@ def contractions(moments: Moments, rng: np.random.RandomState, n_groups: int | N
     return Contrasts(mixtures, np.array(names))
 
 
+def confusion_contractions(confusion: np.ndarray, n_confused: int = 3) -> np.ndarray:
+    """Contrasts of each class with the classes a first classifier takes for it, as (u, v) vectors for ``class_pairs``.
+
+    Parameters
+    ----------
+    confusion : (k, k) array
+        Counts, or probabilities: rows are true classes, columns what they were taken for. Its diagonal is ignored.
+    n_confused : int
+        Classes at most in a mixture, those most often confused with the class; they weigh by how often.
+
+    Returns
+    -------
+    (2k, 2, k) array
+        Every class over and under the mixture of its rivals; classes that are never confused are contrasted with all
+        others.
+
+    Examples
+    --------
+    >>> confusion_contractions(np.array([[9, 1, 0], [1, 7, 2], [0, 2, 8]]), n_confused=1)[0]
+    array([[1., 0., 0.],
+           [0., 1., 0.]])
+    """
+    both = np.asarray(confusion, dtype=np.float64)
+    if both.ndim != 2 or len(both) != both.shape[1] or len(both) < 2 or not np.all(both >= 0):
+        raise ValueError(f"A confusion matrix is square and non-negative, got shape {both.shape}.")
+    both = both + both.T
+    np.fill_diagonal(both, 0)
+    rivals = np.zeros_like(both)
+    for c, row in enumerate(both):
+        most = np.argsort(-row, kind="stable")[:n_confused]
+        rivals[c, most] = row[most]
+        if not rivals[c].any():
+            rivals[c] = 1
+            rivals[c, c] = 0
+    rivals /= rivals.sum(axis=1, keepdims=True)
+    own = np.eye(len(both))
+    return np.concatenate([np.stack([own, rivals], axis=1), np.stack([rivals, own], axis=1)])
+
+
 def cluster_classes(moments: Moments, n_groups: int, rng: np.random.RandomState) -> list[np.ndarray]:
     """Groups of classes with alike first and second moments, each of at least one class.
 
@@ -149,6 +190,27 @@ def cluster_classes(moments: Moments, n_groups: int, rng: np.random.RandomState)
 
 def _of_pairs(moments: Moments, pairs: np.ndarray) -> Contrasts:
     return Contrasts([(int(i), int(j)) for i, j in pairs], moments.classes[pairs])
+
+
+def _of_vectors(moments: Moments, vectors: np.ndarray) -> Contrasts:
+    """Second moments contracted with given vectors u and v over the classes."""
+    k = moments.n_classes
+    if vectors.shape[1:] != (2, k) or not np.all(vectors >= 0) or not np.all(vectors.sum(axis=2) > 0):
+        raise ValueError(
+            f"class_pairs as contractions is an array (n, 2, {k}) of non-negative vectors over the {k} classes, none "
+            f"of them all zero; got shape {vectors.shape}."
+        )
+    shares = vectors / vectors.sum(axis=2, keepdims=True)
+    mixtures: list[tuple[Mixture, Mixture]] = [(u, v) for u, v in shares]
+    return Contrasts(mixtures, np.array([[_mixture_name(w, moments.classes) for w in pair] for pair in shares]))
+
+
+def _mixture_name(shares: np.ndarray, classes: np.ndarray) -> str:
+    present = np.flatnonzero(shares)
+    if len(present) == len(shares):
+        return "all"
+    name = "+".join(str(classes[c]) for c in present[:4])
+    return name if len(present) <= 4 else f"{name}+{len(present) - 4} more"
 
 
 def _given(pairs: Sequence, moments: Moments) -> np.ndarray:

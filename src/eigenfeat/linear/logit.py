@@ -17,6 +17,7 @@ from eigenfeat.linear.objective import LogitObjective, LogitPoint
 from eigenfeat.linear.passes import Passes
 from eigenfeat.linear.preconditioners import (
     DiagonalPreconditioner,
+    FewRowsPreconditioner,
     GramPreconditioner,
     Preconditioner,
     mean_curvature,
@@ -32,6 +33,8 @@ NEWTON_GAP = 1e-3
 # Rows in the Gram matrix: enough, per column, for a sample to stand for all; all of them when they are few.
 GRAM_ROWS_PER_COLUMN = 1
 MIN_GRAM_ROWS = 10_000
+# Rows in float64 that a preconditioner made of them may keep.
+MAX_FEW_ROWS_BYTES = 500_000_000
 # A preconditioner of fewer operations than this is built at every step: some milliseconds.
 FREE_OPERATIONS = 1e8
 # A pass does few operations on a number it has read: it takes this many times as long as a matrix product of
@@ -216,7 +219,9 @@ class LogitSolver:
         """Scores of rows by a fit without them."""
         others = self.objective.without(rows)
         point = others.at(self._start(None))
-        steps = quasi_newton_steps(others, point, lambda *_: self._preconditioner)  # type: ignore[return-value]
+        preconditioner = self._preconditioner
+        assert preconditioner is not None, "the temperature belongs to a fit"
+        steps = quasi_newton_steps(others, point, lambda *_: preconditioner)
         for step in islice(steps, LEFT_OUT_STEPS):
             point = step.point
             if step.gap <= LEFT_OUT_GAP * point.value or step.step == 0:
@@ -276,6 +281,9 @@ class LogitSolver:
     def _build(self, curvature: np.ndarray) -> Preconditioner:
         if self.solver == "diagonal":
             return DiagonalPreconditioner.build(self.objective, curvature)
+        n, d = self.objective.passes.n_rows, self.objective.shape[0]
+        if n < d / 2 and 8 * n * d < MAX_FEW_ROWS_BYTES:
+            return FewRowsPreconditioner.build(self.objective, curvature)
         if self._row_sizes is None and self._gram_rows() < self.objective.passes.n_rows:
             self._row_sizes = row_sizes(self.objective)
         return GramPreconditioner.build(self.objective, curvature, self._gram_rows(), self._rng, self._row_sizes)
@@ -287,7 +295,7 @@ class LogitSolver:
         """Cost of a new preconditioner in passes; nothing where it takes less than a blink."""
         n, (d, k) = self.objective.passes.n_rows, self.objective.shape
         diagonal = self.solver == "diagonal"
-        operations = 2 * n * d if diagonal else min(n, self._gram_rows()) * d**2 + d**3 / 3
+        operations = 2 * n * d if diagonal else min(n, self._gram_rows()) * min(n, d) * d + min(n, d) ** 3 / 3
         if operations < FREE_OPERATIONS:
             return 0.0
         return 1.0 if diagonal else operations / (PASS_SLOWNESS * 4 * n * d * k)

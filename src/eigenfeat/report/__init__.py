@@ -6,6 +6,7 @@ from eigenfeat.report.plots import (
     plot_confusion,
     plot_pairs,
     plot_projection,
+    plot_reliance,
     plot_spectrum,
 )
 
@@ -14,6 +15,7 @@ __all__ = [
     "plot_confusion",
     "plot_pairs",
     "plot_projection",
+    "plot_reliance",
     "plot_spectrum",
     "render",
     "write_report",

@@ -26,6 +26,7 @@ from eigenfeat.report.plots import (
     plot_confusion,
     plot_pairs,
     plot_projection,
+    plot_reliance,
     plot_spectrum,
 )
 from eigenfeat.stability import summarize
@@ -110,6 +111,8 @@ def render(
             sections.append(_components(final, image_shape))
             if inner is not None and y is not None and not is_regressor(final):
                 sections.append(_projections(final, inner, y))
+        if inner is not None and hasattr(final, "reliance"):
+            sections.append(_reliance(final, inner))
     if all(hasattr(final, name) for name in ("moments_", "eigenvalues_", "residuals_")):
         sections.append(_section("Stability", f"<pre>{escape(str(summarize(final)))}</pre>"))
     name = escape(title or type(final).__name__)
@@ -171,6 +174,16 @@ def _spectrum(model: Any) -> str:
     if len(groups) > 1 and all(" vs " in label for label in groups) and len(getattr(model, "classes_", ())) > 2:
         body += _figure(lambda fig: plot_pairs(model, fig.subplots()), (5.6, 4.6))
     return _section("Spectrum", body)
+
+
+def _reliance(model: Any, X: Any) -> str:
+    """What a linear last stage leans on; nothing for models without one."""
+    try:
+        directions = _figure(lambda fig: plot_reliance(model, X[:2000], ax=fig.subplots()), (6, 4.2))
+        pairs = _figure(lambda fig: plot_reliance(model, X[:2000], by="pair", ax=fig.subplots()), (5.2, 4.4))
+    except ValueError:  # another last stage, or a map that mixes directions
+        return ""
+    return _section("Reliance", f'<div class="side-by-side">{directions}{pairs}</div>')
 
 
 def _components(model: Any, image_shape: tuple[int, int] | None) -> str:

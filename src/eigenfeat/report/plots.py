@@ -76,6 +76,45 @@ def plot_pairs(model: Any, ax: Any = None) -> Any:
     return ax
 
 
+def plot_reliance(model: Any, X: Any, by: Literal["direction", "pair"] = "direction", ax: Any = None) -> Any:
+    """What a GEM classifier leans on: its 15 most relied-on directions as bars, or all class pairs as a grid.
+
+    Parameters
+    ----------
+    model : fitted `GEMClassifier`
+    X : array
+        Rows to judge by; a thousand are plenty.
+    by : {"direction", "pair"}
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    axes
+    """
+    ax = _axes(ax)
+    reliance, pairs = model.reliance(X)
+    if by == "direction":
+        top = np.argsort(-reliance, kind="stable")[:15][::-1]
+        rank: dict[tuple, list[int]] = {}
+        for j, pair in enumerate(map(tuple, pairs.tolist())):
+            rank.setdefault(pair, []).append(j)
+        names = [f"{a} vs {b}, no. {rank[a, b].index(j) + 1}" for j in top for a, b in [tuple(pairs[j].tolist())]]
+        ax.barh(np.arange(len(top)), 100 * reliance[top], color=SIGNAL)
+        ax.set_yticks(np.arange(len(top)), names, fontsize="small")
+        ax.set(xlabel="share of the scores' variance, %", title="Directions the classifier leans on")
+        return ax
+    names = list(dict.fromkeys(str(name) for pair in pairs for name in pair))
+    grid = np.full((len(names), len(names)), np.nan)
+    for (a, b), share in zip(pairs, reliance):
+        cell = names.index(str(a)), names.index(str(b))
+        grid[cell] = 100 * share + (0 if np.isnan(grid[cell]) else grid[cell])
+    image = ax.imshow(grid, cmap=SEQUENTIAL)
+    ax.figure.colorbar(image, ax=ax, shrink=0.8, label="share of the scores' variance, %")
+    _name_ticks(ax, names)
+    ax.set(xlabel="noise class", ylabel="signal class", title="Pairs the classifier leans on")
+    return ax
+
+
 def plot_components(
     model: Any,
     index: Sequence[int] | None = None,
