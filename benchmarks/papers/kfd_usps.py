@@ -97,7 +97,7 @@ def smo(data: dict) -> None:
 def virtual_centers(X: np.ndarray, n_centers: int) -> np.ndarray:
     """k-means centres of the rows and their transformed copies."""
     rows = np.vstack([X, *(move(X) for move in MOVES)]).astype(X.dtype)
-    clusters = MiniBatchKMeans(n_centers, batch_size=4 * n_centers, n_init=1, max_iter=10, random_state=0)
+    clusters = MiniBatchKMeans(n_centers, batch_size=4 * n_centers, n_init=1, max_iter=3, random_state=0)
     return clusters.fit(rows).cluster_centers_.astype(X.dtype)
 
 
@@ -111,7 +111,7 @@ def invariances(data: dict, n_centers: int) -> None:
     for strength in (0.0, 0.3, 1.0, 3.0):
         moves = [(strength / len(MOVES), move) for move in MOVES] if strength else None
         model = KernelFisherClassifierCV(
-            [1e-3, 1e-2, 1e-1], [THESIS_GAMMA, 2 * THESIS_GAMMA], centers=centers, invariances=moves
+            [1e-3, 1e-2, 1e-1], [0.5 * THESIS_GAMMA, THESIS_GAMMA], centers=centers, invariances=moves
         )
         start = time.perf_counter()
         model.fit(data["X_train"], data["y_train"])

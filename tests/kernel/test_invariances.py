@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from eigenfeat import KernelFisherClassifier, KernelFisherFeatures, OrientedKernelPCA
+from eigenfeat.kernel.basis import basis_of
 from eigenfeat.kernel.invariances import Rotation, Thickening, Translation, tangent_covariance
 from eigenfeat.kernel.kernels import Kernel, KernelRows
+from eigenfeat.kernel.problem import KernelProblem
 
 RNG = np.random.RandomState(0)
 X = RNG.randn(80, 2)
@@ -69,6 +71,15 @@ def test_invariance_is_extra_rows_with_target_zero(penalty):
     solution = np.linalg.lstsq(design, np.concatenate([y, np.zeros(160)]), rcond=1e-13)[0]
     model = KernelFisherClassifier(gamma=0.5, alpha=0.1, penalty=penalty, invariances=[(3.0, shift)], threshold=0.0)
     np.testing.assert_allclose(model.fit(X, Y).decision_function(X), K @ solution[:-1] + solution[-1], atol=1e-6)
+
+
+def test_tangent_covariance_of_single_precision_rows_is_positive_semi_definite():
+    """Also in coordinates divided by the small eigenvalues of a wide kernel."""
+    kernel = KernelRows(Kernel("rbf", 0.02), X.astype(np.float32))
+    basis = basis_of(KernelProblem(kernel, np.ones((80, 1)), np.ones(80), 1.0, centers=np.arange(80)))
+    T = tangent_covariance(kernel, np.arange(80), np.ones(80), [(1.0, shift)])
+    values = np.linalg.eigvalsh(basis.congruent(T))
+    assert values[0] > -1e-9 * values[-1]
 
 
 def test_classifier_and_features_become_invariant():

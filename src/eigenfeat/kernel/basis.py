@@ -38,11 +38,12 @@ class Basis:
         return penalty if invariance is None else penalty + self.congruent(invariance)
 
     def congruent(self, matrix: np.ndarray) -> np.ndarray:
-        """A quadratic form in α as one in θ."""
+        """A quadratic form in α as one in θ, in double precision."""
         if self.factor is None or self.chosen is None:
             return matrix
-        half = solve_triangular(self.factor, matrix[np.ix_(self.chosen, self.chosen)], lower=True)
-        return solve_triangular(self.factor, half.T, lower=True)
+        factor = self.factor.astype(np.float64)
+        half = solve_triangular(factor, matrix[np.ix_(self.chosen, self.chosen)], lower=True)
+        return solve_triangular(factor, half.T, lower=True)
 
 
 def full_length(coefficients: np.ndarray, problem: KernelProblem) -> np.ndarray:

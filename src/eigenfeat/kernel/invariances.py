@@ -28,16 +28,18 @@ def tangent_covariance(
 ) -> np.ndarray:
     """``T = Σ_L weight Σ_x w (k_x - k_Lx)(k_x - k_Lx)ᵀ`` over the expansion in ``centers`` (3.23, 3.24).
 
-    αᵀTα is how much f changes under the transformations, squared and summed over the rows.
+    αᵀTα is how much f changes under the transformations, squared and summed over the rows. In double precision for
+    any rows: the coordinates of `eigenfeat.kernel.basis` divide T by the small eigenvalues of the kernel matrix, and
+    single-precision sums would come out indefinite.
     """
     points = kernel.points(centers)
     original = kernel.columns(centers)
-    T = np.zeros((points.shape[0],) * 2, dtype=kernel.dtype)
+    T = np.zeros((points.shape[0],) * 2)
     for strength, transformation in transformations:
         moved = transformed(kernel.rows, transformation)
-        change = KernelRows(kernel.kernel, moved).columns(points)
+        change = KernelRows(kernel.kernel, moved).columns(points).astype(np.float64)
         change -= original
-        change *= np.sqrt(strength * weights).astype(kernel.dtype)[:, None]
+        change *= np.sqrt(strength * weights)[:, None]
         T += change.T @ change
     return T
 

@@ -35,7 +35,7 @@ def path(problem: KernelProblem, alphas: Sequence[float]) -> Iterator[KernelSolu
     gram = design.T @ (w[:, None] * design)
     moment = design.T @ (w[:, None] * (y - mean_y))
     if problem.invariance is not None:
-        gram += basis.congruent(problem.invariance)
+        gram = gram + basis.congruent(problem.invariance)
     share = leave_one_out.left_out_share(problem.copies, len(y))
     loo_is_exact = problem.penalty == "function" or problem.centers is not None
     for alpha, inverse in shifted_inverses(gram, alphas, len(y)):
