@@ -12,7 +12,6 @@ from eigenfeat.linear.objective import LogitObjective
 from eigenfeat.linear.passes import Passes
 from eigenfeat.linear.preconditioners import (
     DiagonalPreconditioner,
-    FewRowsPreconditioner,
     GramPreconditioner,
     mean_curvature,
     row_sizes,
@@ -102,15 +101,3 @@ def test_row_sizes_are_the_diagonal_leverages():
     rows = np.hstack([objective.passes.block(slice(0, 50)), np.ones((50, 1))])
     expected = np.sum(rows**2 / (objective.weights @ rows**2), axis=1)
     np.testing.assert_allclose(row_sizes(objective), expected, rtol=1e-12)
-
-
-@pytest.mark.parametrize("alpha", [0.5, 1e-6])
-def test_few_rows_give_the_gram_preconditioner(alpha):
-    objective = make_objective(n=40, d=150, alpha=alpha)
-    start = objective.at(np.zeros(objective.shape))
-    curvature = mean_curvature(objective, start)
-    few = FewRowsPreconditioner.build(objective, curvature)
-    full = GramPreconditioner.build(objective, curvature, 40, np.random.RandomState(0))
-    np.testing.assert_allclose(few.solve(start.gradient), full.solve(start.gradient), rtol=1e-6)
-    again = few.with_alpha(2 * alpha).solve(start.gradient)
-    np.testing.assert_allclose(again, full.with_alpha(2 * alpha).solve(start.gradient), rtol=1e-6)

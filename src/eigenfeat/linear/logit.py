@@ -17,13 +17,13 @@ from eigenfeat.linear.objective import LogitObjective, LogitPoint
 from eigenfeat.linear.passes import Passes
 from eigenfeat.linear.preconditioners import (
     DiagonalPreconditioner,
-    FewRowsPreconditioner,
     GramPreconditioner,
     Preconditioner,
     mean_curvature,
     row_sizes,
 )
 from eigenfeat.linear.quasi_newton import quasi_newton_steps
+from eigenfeat.linear.row_basis import RowBasis, is_wide
 from eigenfeat.linear.steps import Step
 
 # A d × d factor above this many columns costs more than it saves (and at 20,000 columns 1.6 GB in float32).
@@ -33,8 +33,6 @@ NEWTON_GAP = 1e-3
 # Rows in the Gram matrix: enough, per column, for a sample to stand for all; all of them when they are few.
 GRAM_ROWS_PER_COLUMN = 1
 MIN_GRAM_ROWS = 10_000
-# Rows in float64 that a preconditioner made of them may keep.
-MAX_FEW_ROWS_BYTES = 500_000_000
 # A preconditioner of fewer operations than this is built at every step: some milliseconds.
 FREE_OPERATIONS = 1e8
 # A pass does few operations on a number it has read: it takes this many times as long as a matrix product of
@@ -149,13 +147,15 @@ class LogitSolver:
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         labels = np.asarray(labels, np.intp)
+        self.solver = choose_solver(source) if solver == "auto" else solver
+        self._basis = RowBasis.of(source) if self.solver == "gram" and is_wide(source) else None
+        source = source if self._basis is None else self._basis.rows
         passes = Passes(source, fit_intercept, None, batch_size, n_jobs)
         weights = np.ones(source.n_rows) if weights is None else weights
         if not weights.all():
             present = np.flatnonzero(weights)
             passes, labels, weights = passes.of_rows(present), labels[present], weights[present]
         self.objective = LogitObjective(passes, labels, weights / weights.sum(), n_classes, 0.0, smoothing)
-        self.solver = choose_solver(source) if solver == "auto" else solver
         self._rng = check_random_state(random_state)
         self._preconditioner: Preconditioner | None = None
         self._row_sizes: np.ndarray | None = None
@@ -241,6 +241,7 @@ class LogitSolver:
         C = np.zeros(self.objective.shape)
         if initial is not None:
             coef, intercept = initial
+            coef = coef if self._basis is None else self._basis.coordinates(coef)
             C[: coef.shape[1]] = coef.T
             if self.objective.passes.constant:
                 C[-1] = intercept
@@ -251,7 +252,7 @@ class LogitSolver:
         if self.objective.passes.constant:
             W, intercept = W[:-1], W[-1] - W[-1].mean()
         return LogitFit(
-            W.T.copy(),
+            W.T.copy() if self._basis is None else self._basis.combination(W.T),
             intercept,
             point.value,
             point.gradient_norm,
@@ -281,9 +282,6 @@ class LogitSolver:
     def _build(self, curvature: np.ndarray) -> Preconditioner:
         if self.solver == "diagonal":
             return DiagonalPreconditioner.build(self.objective, curvature)
-        n, d = self.objective.passes.n_rows, self.objective.shape[0]
-        if n < d / 2 and 8 * n * d < MAX_FEW_ROWS_BYTES:
-            return FewRowsPreconditioner.build(self.objective, curvature)
         if self._row_sizes is None and self._gram_rows() < self.objective.passes.n_rows:
             self._row_sizes = row_sizes(self.objective)
         return GramPreconditioner.build(self.objective, curvature, self._gram_rows(), self._rng, self._row_sizes)
@@ -295,7 +293,7 @@ class LogitSolver:
         """Cost of a new preconditioner in passes; nothing where it takes less than a blink."""
         n, (d, k) = self.objective.passes.n_rows, self.objective.shape
         diagonal = self.solver == "diagonal"
-        operations = 2 * n * d if diagonal else min(n, self._gram_rows()) * min(n, d) * d + min(n, d) ** 3 / 3
+        operations = 2 * n * d if diagonal else min(n, self._gram_rows()) * d**2 + d**3 / 3
         if operations < FREE_OPERATIONS:
             return 0.0
         return 1.0 if diagonal else operations / (PASS_SLOWNESS * 4 * n * d * k)

@@ -73,12 +73,6 @@ class Passes:
         """The rows at these positions, without the constant."""
         return self.source.rows(positions if self.index is None else self.index[positions])
 
-    def with_constant(self) -> np.ndarray:
-        """All rows, formed, with the constant column where there is one: for few rows."""
-        block = self.block(slice(0, self.n_rows))
-        rows = block.toarray() if sparse.issparse(block) else block
-        return np.hstack([rows, np.ones((len(rows), int(self.constant)), rows.dtype)])
-
     def scores(self, coefficients: np.ndarray) -> np.ndarray:
         """``Φ C``."""
         C = np.ascontiguousarray(coefficients, dtype=self.dtype)

@@ -86,36 +86,6 @@ class GramPreconditioner:
 
 
 @dataclass(frozen=True, eq=False)
-class FewRowsPreconditioner:
-    """`GramPreconditioner` of fewer rows than columns, through the small matrix ``A Aᵀ`` of the scaled rows A.
-
-    ``(AᵀA + alpha)⁻¹ = (I - Aᵀ (A Aᵀ + alpha)⁻¹ A) / alpha``: rows² columns operations instead of rows columns² +
-    columns³. The difference loses as many digits as alpha is smaller than AᵀA, so A is in float64.
-    """
-
-    rows: np.ndarray
-    gram: np.ndarray
-    alpha: float
-    factor: np.ndarray
-
-    @classmethod
-    def build(cls, objective: LogitObjective, curvature: np.ndarray) -> FewRowsPreconditioner:
-        rows = objective.passes.with_constant().astype(np.float64)
-        rows *= np.sqrt(curvature)[:, None]
-        return cls(rows, rows @ rows.T, 0.0, rows).with_alpha(objective.alpha)
-
-    def with_alpha(self, alpha: float) -> FewRowsPreconditioner:
-        largest = float(np.trace(self.gram))
-        alpha = max(alpha, 1e-12 * largest, np.finfo(float).tiny)
-        factor = linalg.cholesky(self.gram + alpha * np.eye(len(self.gram)), lower=True, check_finite=False)
-        return FewRowsPreconditioner(self.rows, self.gram, alpha, factor)
-
-    def solve(self, gradient: np.ndarray) -> np.ndarray:
-        inner = linalg.cho_solve((self.factor, True), self.rows @ gradient, check_finite=False)
-        return (gradient - self.rows.T @ inner) / self.alpha
-
-
-@dataclass(frozen=True, eq=False)
 class DiagonalPreconditioner:
     """The inverse of the Hessian's diagonal averaged over classes: for sparse and very wide rows."""
 

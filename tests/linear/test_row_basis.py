@@ -1,0 +1,44 @@
+"""Coordinates in the span of the rows do not change the penalised problem."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from eigenfeat import MultinomialLogit
+from eigenfeat.features.expansion import as_row_source
+from eigenfeat.linear import logit
+from eigenfeat.linear.row_basis import RowBasis
+
+
+def wide_rows(n=60, d=400, rank=None, dtype=np.float64):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d)) if rank is None else rng.normal(size=(n, rank)) @ rng.normal(size=(rank, d))
+    return X.astype(dtype), np.arange(n) % 3
+
+
+@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
+def test_the_basis_is_orthonormal_and_spans_the_rows(store):
+    X, _ = wide_rows(n=30, rank=7)
+    basis = RowBasis.of(as_row_source(store(X)))
+    Q = basis.combination(np.eye(len(basis.s)))
+    assert Q.shape == (7, 400)
+    np.testing.assert_allclose(Q @ Q.T, np.eye(7), atol=1e-8)
+    np.testing.assert_allclose(basis.rows.array @ Q, X, atol=1e-8)
+    np.testing.assert_allclose(basis.coordinates(Q), np.eye(7), atol=1e-8)
+
+
+@pytest.mark.parametrize("alpha", [1e-1, 1e-4])
+def test_the_minimum_is_that_of_all_columns(alpha, monkeypatch):
+    X, y = wide_rows()
+    reduced = MultinomialLogit(alpha, tol=1e-10).fit(X, y)
+    monkeypatch.setattr(logit, "is_wide", lambda source: False)
+    full = MultinomialLogit(alpha, tol=1e-10).fit(X, y)
+    assert reduced.objective_ == pytest.approx(full.objective_, rel=1e-8)
+    np.testing.assert_allclose(reduced.coef_, full.coef_, atol=1e-4 * np.abs(full.coef_).max())
+
+
+def test_a_path_starts_each_fit_where_the_last_ended():
+    X, y = wide_rows()
+    path = list(MultinomialLogit(tol=1e-9).alpha_path(X, y, [1e-1, 1e-2]))
+    alone = MultinomialLogit(1e-2, tol=1e-9).fit(X, y)
+    assert path[1].objective_ == pytest.approx(alone.objective_, rel=1e-7)
