@@ -258,7 +258,7 @@ def ablation(X: np.ndarray, y: np.ndarray, rank: int, n_iter: int) -> None:
     report(
         "order 2", svm_accuracy(feast(X, y, rows, rank, GaussianMixtureScore(), order=2), X, y, rows, False)["linear"]
     )
-    report("order 1", svm_accuracy(feast(X, y, rows, 10, GaussianMixtureScore(), order=1), X, y, rows, False)["linear"])
+    report("order 1", svm_accuracy(feast(X, y, rows, 9, GaussianMixtureScore(), order=1), X, y, rows, False)["linear"])
     W = paper_score_directions(X, y, rows, 50, n_iter)
     report("the paper's auto-encoder on pixels, 50", svm_accuracy(W, X, y, rows, kernel=False)["linear"])
 
