@@ -21,6 +21,9 @@ from eigenfeat.features.layer import direction_parts, held
 LOGIT_TOL = {np.dtype(np.float32): 1e-3, np.dtype(np.float64): 1e-5}
 """Relative gap to the minimum of the convex stage, by the type of the rows; 1e-3 is below what test errors show."""
 
+AUTO_PENALTY = 3000.0
+"""``alpha · rows · columns`` by default: between what sets of two classes, with few columns, and of many ask for."""
+
 
 class GEMClassifier(ClassifierMixin, GEMBase):
     """GEM features and a multinomial logit: Algorithm 1 of the paper, composed with itself and with other maps.
@@ -39,8 +42,8 @@ class GEMClassifier(ClassifierMixin, GEMBase):
     base_map : transformer, optional
         Any scikit-learn transformer to apply first, such as ``RBFSampler`` or ``Nystroem``; rows pass through it
         block by block.
-    alpha : float
-        Penalty of the logit, on a mean loss.
+    alpha : float, optional
+        Penalty of the logit, on a mean loss. By default 3000 / (rows · columns of the last stage).
     label_smoothing : float
         Of the logit, as in `MultinomialLogit`: with as many features as GEM makes, smoothed labels are quicker to
         fit and more accurate than plain ones.
@@ -86,7 +89,7 @@ class GEMClassifier(ClassifierMixin, GEMBase):
         "n_layers": [Interval(Integral, 1, None, closed="left")],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "base_map": [None, HasMethods(["fit", "transform"])],
-        "alpha": [Interval(Real, 0, None, closed="left")],
+        "alpha": [None, Interval(Real, 0, None, closed="left")],
         "label_smoothing": [Interval(Real, 0, 1, closed="left")],
         "classifier": [None, HasMethods(["fit", "predict"])],
         "class_weight": [None, dict, str],
@@ -112,7 +115,7 @@ class GEMClassifier(ClassifierMixin, GEMBase):
         n_layers=1,
         n_estimators=1,
         base_map=None,
-        alpha=1e-4,
+        alpha=None,
         label_smoothing=0.2,
         classifier=None,
         class_weight=None,
@@ -186,14 +189,14 @@ class GEMClassifier(ClassifierMixin, GEMBase):
             by_class = compute_sample_weight(self._class_weight_by_code(), codes)
             weights = by_class if weights is None else weights * by_class
         if self.classifier is None:
-            return self._logit(rows.dtype).fit(rows, codes, sample_weight=weights)
+            return self._logit(rows).fit(rows, codes, sample_weight=weights)
         last = clone(self.classifier)
         return last.fit(held(rows), codes) if weights is None else last.fit(held(rows), codes, sample_weight=weights)
 
-    def _logit(self, dtype: np.dtype) -> MultinomialLogit:
-        tol = LOGIT_TOL[np.dtype(dtype)]
+    def _logit(self, rows: RowSource) -> MultinomialLogit:
+        tol = LOGIT_TOL[np.dtype(rows.dtype)]
         return MultinomialLogit(
-            self.alpha,
+            AUTO_PENALTY / (rows.n_rows * rows.n_columns) if self.alpha is None else self.alpha,
             label_smoothing=self.label_smoothing,
             tol=tol,
             max_iter=self.max_iter,

@@ -226,7 +226,7 @@ class GEMClassifierCV(GEMClassifier):
                     yield Choice(ridge, threshold, count, alpha), score
 
     def _try_alphas(self, rows: RowSource, test: RowSource, codes, weights, train, held_out):
-        last = self._logit(rows.dtype).set_params(class_weight=self._class_weight_by_code())
+        last = self._logit(rows).set_params(class_weight=self._class_weight_by_code())
         calibrate = self.scoring == "log_loss"
         for member in last.alpha_path(rows, codes[train], self.alphas, _at(weights, train), calibrate=calibrate):
             log_proba = member.predict_log_proba(test)
