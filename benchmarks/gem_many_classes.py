@@ -38,9 +38,7 @@ def settings(strategy: str, k: int) -> dict:
 def plants() -> None:
     X, y = load_plants()
     k = len(np.unique(y))
-    print(
-        f"plants100: {len(y)} rows, {X.shape[1]} inputs, {k} classes, three splits in halves, penalties at their defaults"
-    )
+    print(f"plants100: {len(y)} rows, {X.shape[1]} inputs, {k} classes, three splits in halves, default penalties")
     print(f"{'class_pairs':<14}{'problems':>9}{'directions':>11}{'error %':>9}{'spread':>8}{'fit s':>7}")
     for strategy in ("all", "hypercube", "stratified", "random", "one-vs-rest", "contractions", "auto"):
         chosen = settings(strategy, k) if strategy != "auto" else {}

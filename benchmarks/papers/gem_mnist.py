@@ -45,7 +45,7 @@ DEEP = {
     "alpha": 1e-4,
 }
 CANDIDATES = {
-    "gem": [{"n_components": 30, "min_eigenvalue": threshold, "alpha": 2e-4} for threshold in (2.5, 1.5)],
+    "gem": [{"n_components": 30, "ridge": 0.5, "min_eigenvalue": threshold, "alpha": 2e-4} for threshold in (2.5, 1.5)],
     "deep": [DEEP | {"min_eigenvalue": [None, threshold]} for threshold in (7.5, 5.0)],
     "three": [
         DEEP

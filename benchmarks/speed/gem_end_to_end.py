@@ -35,7 +35,7 @@ def measure(name: str, n_rows: int | None) -> tuple[float, float, int, float, fl
     """Seconds to fit and to predict, test errors, and peak memory in GB before and after."""
     X, y, X_test, y_test = load(n_rows)
     if name == "GEM":
-        model = GEMClassifier(n_components=30, min_eigenvalue=2.5, alpha=2e-4)
+        model = GEMClassifier(n_components=30, ridge=0.5, min_eigenvalue=2.5, alpha=2e-4)
         GEMClassifier(1).fit(X[:500], y[:500])  # compiles
     else:
         model = SVC(C=5, gamma=0.02)

@@ -39,6 +39,7 @@ def test_single_function_maps(P):
     np.testing.assert_allclose(as_feature_map("square")(P), P**2)
     sides = [np.maximum(0, P), np.maximum(0, -P)]
     np.testing.assert_array_equal(as_feature_map("rectified")(P), np.hstack(sides))
+    np.testing.assert_array_equal(as_feature_map("rectified-positive")(P), sides[0])
     np.testing.assert_allclose(as_feature_map("sqrt")(P), np.sqrt(np.hstack(sides)))
 
 

@@ -17,7 +17,15 @@ from sklearn.preprocessing import StandardScaler
 
 import eigenfeat
 from eigenfeat import FisherLDA, OrientedPCA, SlicedInverseRegression
-from eigenfeat.report import plot_components, plot_confusion, plot_pairs, plot_projection, plot_spectrum, render
+from eigenfeat.report import (
+    plot_components,
+    plot_confusion,
+    plot_pairs,
+    plot_projection,
+    plot_reliance,
+    plot_spectrum,
+    render,
+)
 from eigenfeat.report.plots import component_groups, guess_image_shape, project
 
 matplotlib.use("Agg")
@@ -158,3 +166,16 @@ def test_every_estimator_has_a_page(cls):
         page = render(model, X, y)
     assert f"<h1>{cls.__name__}</h1>" in page
     assert page.endswith("</html>\n")
+
+
+def test_reliance_is_drawn_by_direction_and_by_pair(iris):
+    class Relied(Pairs):
+        def reliance(self, X):
+            pairs = np.array([["a", "b"], ["a", "b"], ["b", "a"], ["c", "a"], ["c", "a"]])
+            return np.array([0.1, 0.2, 0.3, 0.25, 0.15]), pairs
+
+    bars = plot_reliance(Relied(), None)
+    assert [bar.get_width() for bar in bars.patches] == pytest.approx([10, 15, 20, 25, 30])
+    assert bars.get_yticklabels()[2].get_text() == "a vs b, no. 2"
+    grid = plot_reliance(Relied(), None, by="pair").images[0].get_array().filled(np.nan)
+    np.testing.assert_allclose(grid, [[np.nan, 30, np.nan], [30, np.nan, np.nan], [40, np.nan, np.nan]])

@@ -46,9 +46,9 @@ class GEMFeatures(TransformerMixin, GEMBase):
         "covariance" takes both sides about the mean of the noise class (footnote 1 of the paper).
     feature_map : str, FeatureMap or callable
         "cubic" (:math:`\max(0, \pm p)^{\alpha/2}`, α = 1, 2, 3), "soft-cubic" (the same powers of
-        :math:`\sqrt{1 + |p|} - 1`, gentler at zero), "rectified", "sqrt", "square", "absolute", "spline",
-        "identity" (the projections themselves, for trees), a map of `eigenfeat.features.maps`, or a function of
-        the (n, m) projections.
+        :math:`\sqrt{1 + |p|} - 1`, gentler at zero), "rectified" (:math:`\max(0, \pm p)`),
+        "rectified-positive" (one side of it), "sqrt", "square", "absolute", "spline", "identity" (the projections
+        themselves, for trees), a map of `eigenfeat.features.maps`, or a function of the (n, m) projections.
     ridge : float
         ρ: added to the noise's diagonal, relative to its mean.
     ridge_shape : {"identity", "diagonal"}
@@ -103,7 +103,7 @@ class GEMFeatures(TransformerMixin, GEMBase):
         n_pairs=None,
         noise="second_moment",
         feature_map="cubic",
-        ridge=0.5,
+        ridge=1.0,
         ridge_shape="identity",
         shrinkage=None,
         min_eigenvalue=None,

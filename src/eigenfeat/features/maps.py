@@ -167,7 +167,7 @@ def _write_powers(projections, wanted, soft, limit, out, start):  # pragma: no c
 
 @dataclass(frozen=True)
 class PlainMap(FeatureMap):
-    """One column a projection: ``p``, ``|p|`` or ``p²``."""
+    """One column a projection: ``p``, ``max(0, p)``, ``|p|`` or ``p²``."""
 
     name: str
 
@@ -178,6 +178,9 @@ class PlainMap(FeatureMap):
         out = out[:, start : start + projections.shape[1]]
         if self.name == "identity":
             out[...] = projections
+            return
+        if self.name == "rectified-positive":
+            np.maximum(projections, 0, out=out)
             return
         np.abs(projections, out=out)
         if self.name == "square":
@@ -341,6 +344,7 @@ FEATURE_MAPS: dict[str, FeatureMap] = {
     "cubic": PowerMap((1, 2, 3), name="cubic"),
     "soft-cubic": PowerMap((1, 2, 3), soft=True, name="soft-cubic"),
     "rectified": PowerMap((2,), name="rectified"),
+    "rectified-positive": PlainMap("rectified-positive"),
     "sqrt": PowerMap((1,), name="sqrt"),
     "square": PlainMap("square"),
     "absolute": PlainMap("absolute"),

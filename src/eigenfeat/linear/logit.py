@@ -38,8 +38,10 @@ FREE_OPERATIONS = 1e8
 # A pass does few operations on a number it has read: it takes this many times as long as a matrix product of
 # equal work.
 PASS_SLOWNESS = 5.0
+# Another preconditioner must promise this many times its cost: what is left of the way is not known.
+REBUILD_MARGIN = 2.0
 # Fits that leave rows out for one number, the temperature, need no more than this.
-LEFT_OUT_GAP = 1e-2
+LEFT_OUT_GAP = 5e-2
 LEFT_OUT_STEPS = 20
 
 
@@ -273,7 +275,7 @@ class LogitSolver:
         curvature = mean_curvature(self.objective, point)
         total = max(float(curvature.sum()), np.finfo(float).tiny)
         age = 0.0 if self._preconditioner is None else abs(np.log2(total / self._mean_curvature))
-        if self._preconditioner is None or self._passes_since_build * age > self._build_cost():
+        if self._preconditioner is None or self._passes_since_build * age > REBUILD_MARGIN * self._build_cost():
             self._preconditioner = None  # frees its memory before the next is built
             self._preconditioner = self._build(curvature)
             self._mean_curvature, self._passes_since_build = total, 0.0
@@ -287,7 +289,7 @@ class LogitSolver:
         return GramPreconditioner.build(self.objective, curvature, self._gram_rows(), self._rng, self._row_sizes)
 
     def _gram_rows(self) -> int:
-        return max(MIN_GRAM_ROWS, GRAM_ROWS_PER_COLUMN * self.objective.passes.n_columns)
+        return max(MIN_GRAM_ROWS, int(GRAM_ROWS_PER_COLUMN * self.objective.passes.n_columns))
 
     def _build_cost(self) -> float:
         """Cost of a new preconditioner in passes; nothing where it takes less than a blink."""
