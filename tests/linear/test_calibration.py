@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.special import log_softmax, softmax
 from sklearn.metrics import log_loss
 
 from eigenfeat import MultinomialLogit
+from eigenfeat.estimators.validation import row_keys
 from eigenfeat.linear.calibration import best_temperature, left_out_parts
 
 
@@ -55,3 +57,28 @@ def test_probabilities_of_smoothed_labels_are_calibrated():
 def test_without_smoothing_the_temperature_is_one():
     X = np.array([[0.0], [1.0], [2.0], [3.0]])
     assert MultinomialLogit(0.1).fit(X, [0, 1, 0, 1]).temperature_ == 1.0
+
+
+@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
+def test_equal_rows_have_equal_keys_and_others_do_not(store):
+    X = np.random.default_rng(0).integers(0, 3, size=(200, 6)).astype(float)
+    keys = row_keys(store(X))
+    _, same = np.unique(X, axis=0, return_inverse=True)
+    assert len(np.unique(np.column_stack([keys, same.ravel()]), axis=0)) == len(np.unique(keys)) == same.max() + 1
+
+
+def test_rows_of_one_key_are_left_out_together():
+    keys = np.repeat(np.arange(30), 4)
+    parts = left_out_parts(120, np.random.RandomState(0), keys)
+    assert sum(len(part) for part in parts) == 120
+    assert sum(len(np.unique(keys[part])) for part in parts) == 30
+
+
+def test_a_repeated_row_is_a_row_of_twice_the_weight():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 4))
+    y = (X[:, 0] + rng.normal(size=80) > 0).astype(int)
+    keys, twice = np.arange(80), np.repeat(np.arange(80), 2)
+    one = MultinomialLogit(1e-2, label_smoothing=0.2, tol=1e-8).fit(X, y, np.full(80, 2.0), groups=keys)
+    two = MultinomialLogit(1e-2, label_smoothing=0.2, tol=1e-8).fit(X[twice], y[twice], groups=twice)
+    assert one.temperature_ == pytest.approx(two.temperature_, rel=1e-3)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigenfeat.estimators.gem_base import GEMBase
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
-from eigenfeat.estimators.validation import check_class_labels, check_weights
+from eigenfeat.estimators.validation import check_class_labels, check_weights, row_keys
 from eigenfeat.features.expansion import RowSource
 from eigenfeat.features.layer import direction_parts, held
 
@@ -43,7 +43,8 @@ class GEMClassifier(ClassifierMixin, GEMBase):
         Any scikit-learn transformer to apply first, such as ``RBFSampler`` or ``Nystroem``; rows pass through it
         block by block.
     alpha : float, optional
-        Penalty of the logit, on a mean loss. By default 5000 / (rows · columns of the last stage).
+        Penalty of the logit, on a mean loss. By default 5000 / (total weight of the rows · columns of the
+        last stage).
     label_smoothing : float
         Of the logit, as in `MultinomialLogit`: with as many features as GEM makes, smoothed labels are quicker to
         fit and more accurate than plain ones.
@@ -172,31 +173,32 @@ class GEMClassifier(ClassifierMixin, GEMBase):
         self.classes_, codes = check_class_labels(y, weights, estimator=type(self).__name__)
         source = self._input_rows(X, codes)
         self.moments_ = self._moments(0, source, codes, weights)
-        return self._fit_members(source, codes, weights)
+        return self._fit_members(source, codes, weights, row_keys(X))
 
-    def _fit_members(self, source: RowSource, codes: np.ndarray, weights: np.ndarray | None):
+    def _fit_members(self, source: RowSource, codes: np.ndarray, weights: np.ndarray | None, keys: np.ndarray):
         rng = check_random_state(self.random_state)
         self._stacks, self.classifiers_ = [], []
         for _ in range(self.n_estimators):
             stack = self._fit_stack(self.moments_, source, codes, weights, rng)
             self._stacks.append(stack)
-            self.classifiers_.append(self._last_stage(stack.rows(source, hold=True), codes, weights))
+            self.classifiers_.append(self._last_stage(stack.rows(source, hold=True), codes, weights, keys))
         self.n_iter_ = max(np.max(getattr(last, "n_iter_", 1)) for last in self.classifiers_)
         return self
 
-    def _last_stage(self, rows: RowSource, codes: np.ndarray, weights: np.ndarray | None):
+    def _last_stage(self, rows: RowSource, codes: np.ndarray, weights: np.ndarray | None, keys: np.ndarray):
         if self.class_weight is not None:
             by_class = compute_sample_weight(self._class_weight_by_code(), codes)
             weights = by_class if weights is None else weights * by_class
         if self.classifier is None:
-            return self._logit(rows).fit(rows, codes, sample_weight=weights)
+            return self._logit(rows, weights).fit(rows, codes, sample_weight=weights, groups=keys)
         last = clone(self.classifier)
         return last.fit(held(rows), codes) if weights is None else last.fit(held(rows), codes, sample_weight=weights)
 
-    def _logit(self, rows: RowSource) -> MultinomialLogit:
+    def _logit(self, rows: RowSource, weights: np.ndarray | None) -> MultinomialLogit:
         tol = LOGIT_TOL[np.dtype(rows.dtype)]
+        n_rows = rows.n_rows if weights is None else float(np.sum(weights))
         return MultinomialLogit(
-            AUTO_PENALTY / (rows.n_rows * rows.n_columns) if self.alpha is None else self.alpha,
+            AUTO_PENALTY / (n_rows * rows.n_columns) if self.alpha is None else self.alpha,
             label_smoothing=self.label_smoothing,
             tol=tol,
             max_iter=self.max_iter,

@@ -17,7 +17,7 @@ from sklearn.utils.validation import validate_data
 
 from eigenfeat.estimators.gem_base import Stack
 from eigenfeat.estimators.gem_classifier import GEMClassifier
-from eigenfeat.estimators.validation import check_class_labels, check_weights
+from eigenfeat.estimators.validation import check_class_labels, check_weights, row_keys
 from eigenfeat.features.expansion import RowSource
 from eigenfeat.features.layer import ChosenRows, Layer, rank_in_contrast, subset
 from eigenfeat.moments import Moments
@@ -193,7 +193,7 @@ class GEMClassifierCV(GEMClassifier):
                 scores.setdefault(choice, []).append(score)
         self._keep_best({choice: float(np.mean(values)) for choice, values in scores.items()})
         self.moments_ = _merged(parts)
-        return self._fit_members(source, codes, weights)
+        return self._fit_members(source, codes, weights, row_keys(X))
 
     def _splits(self, codes: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         """Training and held-out rows of each trial."""
@@ -226,7 +226,7 @@ class GEMClassifierCV(GEMClassifier):
                     yield Choice(ridge, threshold, count, alpha), score
 
     def _try_alphas(self, rows: RowSource, test: RowSource, codes, weights, train, held_out):
-        last = self._logit(rows).set_params(class_weight=self._class_weight_by_code())
+        last = self._logit(rows, None).set_params(class_weight=self._class_weight_by_code())
         calibrate = self.scoring == "log_loss"
         for member in last.alpha_path(rows, codes[train], self.alphas, _at(weights, train), calibrate=calibrate):
             log_proba = member.predict_log_proba(test)

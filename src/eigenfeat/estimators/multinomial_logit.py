@@ -153,7 +153,7 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, *, groups=None):
         """Fit the coefficients.
 
         Parameters
@@ -161,6 +161,8 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
         X : (n, d) array, CSR matrix or row source
         y : (n,) array of labels
         sample_weight : (n,) array, optional
+        groups : (n,) array of int, optional
+            With smoothed labels: rows of equal value are left out together when the temperature is found.
 
         Returns
         -------
@@ -169,9 +171,11 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
         before = self._coefficients() if self.warm_start and hasattr(self, "coef_") else None
         solver = self._solver(X, y, sample_weight)
         same_shape = before is not None and before[0].shape == (len(self.classes_), self.n_features_in_)
-        return self._keep(self._minimise(solver, self.alpha, before if same_shape else None), solver)
+        return self._keep(self._minimise(solver, self.alpha, before if same_shape else None), solver, groups=groups)
 
-    def alpha_path(self, X, y, alphas, sample_weight=None, *, calibrate=True) -> Iterator[MultinomialLogit]:
+    def alpha_path(
+        self, X, y, alphas, sample_weight=None, *, groups=None, calibrate=True
+    ) -> Iterator[MultinomialLogit]:
         """A fitted copy of this estimator for each alpha, from the largest to the smallest.
 
         Each starts from the one before and all share one Gram matrix, so that a grid costs little more than
@@ -179,7 +183,7 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y, sample_weight, groups
             As in ``fit``.
         alphas : sequence of float
             Penalties, in any order.
@@ -202,7 +206,7 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
             for name in ("classes_", "n_features_in_", "feature_names_in_"):
                 if hasattr(shared, name):
                     setattr(member, name, getattr(shared, name))
-            yield member._keep(fit, solver, calibrate)
+            yield member._keep(fit, solver, calibrate, groups)
 
     def decision_function(self, X) -> np.ndarray:
         """Scores ``X Wᵀ + b``: (n, k), or (n,) scores of the second class when there are two."""
@@ -308,7 +312,7 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
         half = np.array([[-0.5], [0.5]])
         return half * self.coef_, half.ravel() * self.intercept_
 
-    def _keep(self, fit: LogitFit, solver: LogitSolver, calibrate: bool = True) -> MultinomialLogit:
+    def _keep(self, fit: LogitFit, solver: LogitSolver, calibrate=True, groups=None) -> MultinomialLogit:
         dtype = solver.objective.passes.dtype
         coef, intercept = fit.coef, fit.intercept
         if len(self.classes_) == 2:
@@ -316,5 +320,5 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
         self.coef_, self.intercept_ = coef.astype(dtype), intercept.astype(dtype)
         self.objective_, self.gradient_norm_, self.gap_ = fit.objective, fit.gradient_norm, fit.gap
         self.n_iter_, self.n_passes_, self.solver_ = fit.n_iter, fit.n_passes, fit.solver
-        self.temperature_ = solver.temperature() if calibrate else 1.0
+        self.temperature_ = solver.temperature(groups) if calibrate else 1.0
         return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
@@ -51,3 +52,25 @@ def check_class_labels(y, sample_weight=None, *, estimator: str) -> tuple[np.nda
                 "or weight at least one of its rows."
             )
     return classes, codes
+
+
+def row_keys(X) -> np.ndarray:
+    """(n,) integers from the bits of each row: equal rows have equal keys, wherever they stand."""
+    if sparse.issparse(X):
+        bits = np.ascontiguousarray(X.data).astype(np.float64).view(np.uint64)
+        mixed = _mix(bits ^ _mix(X.indices.astype(np.uint64)))
+        totals = np.concatenate([[np.uint64(0)], np.cumsum(mixed, dtype=np.uint64)])
+        sums = totals[X.indptr[1:]] - totals[X.indptr[:-1]]
+    else:
+        sums = np.zeros(len(X), dtype=np.uint64)
+        for j in range(X.shape[1]):  # a column at a time: no copy of X
+            bits = (X[:, j].astype(np.float64) + 0.0).view(np.uint64)  # + 0.0: the two zeros are equal
+            sums += _mix(bits ^ _mix(np.array([j], dtype=np.uint64)))
+    return (_mix(sums) >> np.uint64(33)).astype(np.int64)
+
+
+def _mix(bits: np.ndarray) -> np.ndarray:
+    """Scatter bits (the finaliser of splitmix64)."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))

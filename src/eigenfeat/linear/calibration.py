@@ -17,23 +17,31 @@ MANY_ROWS = 5000
 """From here on a tenth of the rows, at most so many, is left out once; fewer rows are left out fold by fold."""
 N_FOLDS = 5
 
+DOUBT = 1e-3
+"""Share of every label that may be any class: it keeps the temperature finite where every row is right."""
 
-def left_out_parts(n_rows: int, rng: np.random.RandomState) -> list[np.ndarray]:
-    """Rows to leave out, one part at a time."""
-    order = rng.permutation(n_rows)
+
+def left_out_parts(n_rows: int, rng: np.random.RandomState, keys: np.ndarray | None = None) -> list[np.ndarray]:
+    """Rows to leave out, one part at a time.
+
+    By ``keys``, where given, instead of at random: rows of equal key are left out together, and whether a row is does
+    not depend on the others, so that a repeated row is as good as a row of twice the weight.
+    """
+    if keys is None:
+        keys = rng.permutation(n_rows)
     if n_rows > MANY_ROWS:
-        return [np.sort(order[: min(n_rows // 10, MANY_ROWS)])]
-    return [np.sort(order[fold::N_FOLDS]) for fold in range(min(N_FOLDS, n_rows))]
+        parts = [np.flatnonzero(keys % 10 == 0)[:MANY_ROWS]]
+    else:
+        parts = [np.flatnonzero(keys % N_FOLDS == fold) for fold in range(N_FOLDS)]
+    return [part for part in parts if 0 < len(part) < n_rows]
 
 
 def best_temperature(scores: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> float:
     """τ such that ``softmax(τ s)`` has the least log loss."""
-    # One more row, of no class in particular, keeps the temperature finite where every row is right.
-    doubt = 1.0 / (len(scores) + 1)
 
     def log_loss(log_temperature: float) -> float:
         log_p = log_softmax(np.exp(log_temperature) * scores, axis=1)
         own = log_p[np.arange(len(labels)), labels]
-        return -float(weights @ ((1 - doubt) * own + doubt * log_p.mean(axis=1)))
+        return -float(weights @ ((1 - DOUBT) * own + DOUBT * log_p.mean(axis=1)))
 
     return float(np.exp(minimize_scalar(log_loss, bounds=np.log(TEMPERATURES), method="bounded").x))

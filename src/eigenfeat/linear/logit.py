@@ -205,14 +205,19 @@ class LogitSolver:
                 break
         return self._result(point, gap, n_iter, n_passes, converged)
 
-    def temperature(self) -> float:
+    def temperature(self, keys: np.ndarray | None = None) -> float:
         """What to multiply scores by before they become probabilities, for the alpha of the last fit.
 
-        One without smoothing. With it, found on rows left out of further fits, which share the preconditioner.
+        One without smoothing. With it, found on rows left out of further fits, which share the preconditioner;
+        ``keys``, one of every row, say which: see ``left_out_parts``.
         """
         if self.objective.smoothing == 0:
             return 1.0
-        parts = left_out_parts(self.objective.passes.n_rows, self._rng)
+        if keys is not None and self.objective.passes.index is not None:
+            keys = keys[self.objective.passes.index]  # rows without weight are not there
+        parts = left_out_parts(self.objective.passes.n_rows, self._rng, keys)
+        if not parts:
+            return 1.0
         scores = np.concatenate([self._scores_left_out(part) for part in parts])
         rows = np.concatenate(parts)
         return best_temperature(scores, self.objective.labels[rows], self.objective.weights[rows])
