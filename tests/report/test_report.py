@@ -168,7 +168,7 @@ def test_every_estimator_has_a_page(cls):
     assert page.endswith("</html>\n")
 
 
-def test_reliance_is_drawn_by_direction_and_by_pair(iris):
+def test_reliance_is_drawn_by_direction_and_by_pair():
     class Relied(Pairs):
         def reliance(self, X):
             pairs = np.array([["a", "b"], ["a", "b"], ["b", "a"], ["c", "a"], ["c", "a"]])

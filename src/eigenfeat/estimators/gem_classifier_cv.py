@@ -179,7 +179,7 @@ class GEMClassifierCV(GEMClassifier):
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
         weights = check_weights(sample_weight, X)
         self.classes_, codes = check_class_labels(y, weights, estimator=type(self).__name__)
-        source = self._input_rows(X, codes)
+        source, keys = self._input_rows(X, codes), row_keys(X)
         splits = self._splits(codes)
         groups = _common_rows(splits, len(codes))
         parts = [
@@ -189,11 +189,11 @@ class GEMClassifierCV(GEMClassifier):
         scores: dict[Choice, list[float]] = {}
         for s, (train, held_out) in enumerate(splits):
             moments = _merged([part for part, (_, trains) in zip(parts, groups) if trains[s]])
-            for choice, score in self._try_all(moments, source, codes, weights, train, held_out):
+            for choice, score in self._try_all(moments, source, codes, weights, keys, train, held_out):
                 scores.setdefault(choice, []).append(score)
         self._keep_best({choice: float(np.mean(values)) for choice, values in scores.items()})
         self.moments_ = _merged(parts)
-        return self._fit_members(source, codes, weights, row_keys(X))
+        return self._fit_members(source, codes, weights, keys)
 
     def _splits(self, codes: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         """Training and held-out rows of each trial."""
@@ -213,7 +213,7 @@ class GEMClassifierCV(GEMClassifier):
             splitter = check_cv(self.cv)
         return [(np.sort(train), np.sort(test)) for train, test in splitter.split(rows, codes)]
 
-    def _try_all(self, moments, source, codes, weights, train, held_out) -> Iterator[tuple[Choice, float]]:
+    def _try_all(self, moments, source, codes, weights, keys, train, held_out) -> Iterator[tuple[Choice, float]]:
         train_rows, test_rows = ChosenRows(source, train), ChosenRows(source, held_out)
         for ridge in self.ridges:
             self._take(Choice(ridge, min(self.min_eigenvalues), max(self.n_components_grid), max(self.alphas)))
@@ -222,13 +222,13 @@ class GEMClassifierCV(GEMClassifier):
             for threshold, count in product(self.min_eigenvalues, self.n_components_grid):
                 stack = Stack([self._mapped(_thinned(fitted.layer, threshold, count), moments, train_rows, 0)])
                 rows, test = stack.rows(train_rows, hold=True), stack.rows(test_rows, hold=True)
-                for alpha, score in self._try_alphas(rows, test, codes, weights, train, held_out):
+                for alpha, score in self._try_alphas(rows, test, codes, weights, keys, train, held_out):
                     yield Choice(ridge, threshold, count, alpha), score
 
-    def _try_alphas(self, rows: RowSource, test: RowSource, codes, weights, train, held_out):
+    def _try_alphas(self, rows: RowSource, test: RowSource, codes, weights, keys, train, held_out):
         last = self._logit(rows, None).set_params(class_weight=self._class_weight_by_code())
-        calibrate = self.scoring == "log_loss"
-        for member in last.alpha_path(rows, codes[train], self.alphas, _at(weights, train), calibrate=calibrate):
+        how = {"groups": keys[train], "calibrate": self.scoring == "log_loss"}
+        for member in last.alpha_path(rows, codes[train], self.alphas, _at(weights, train), **how):
             log_proba = member.predict_log_proba(test)
             w = _at(weights, held_out)
             right = log_proba[np.arange(len(held_out)), codes[held_out]]

@@ -228,7 +228,7 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
 
     def predict_log_proba(self, X) -> np.ndarray:
         """Logarithms of the probabilities, exact where the probabilities round to zero."""
-        scores = self._all_scores(X)
+        scores = self._all_scores(X)  # first: it says so where there was no fit
         return log_softmax(self.temperature_ * scores, axis=1)
 
     def __sklearn_tags__(self):

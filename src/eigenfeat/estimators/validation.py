@@ -62,10 +62,11 @@ def row_keys(X) -> np.ndarray:
         totals = np.concatenate([[np.uint64(0)], np.cumsum(mixed, dtype=np.uint64)])
         sums = totals[X.indptr[1:]] - totals[X.indptr[:-1]]
     else:
-        sums = np.zeros(len(X), dtype=np.uint64)
-        for j in range(X.shape[1]):  # a column at a time: no copy of X
-            bits = (X[:, j].astype(np.float64) + 0.0).view(np.uint64)  # + 0.0: the two zeros are equal
-            sums += _mix(bits ^ _mix(np.array([j], dtype=np.uint64)))
+        sums = np.empty(len(X), dtype=np.uint64)
+        columns = _mix(np.arange(X.shape[1], dtype=np.uint64))
+        for start in range(0, len(X), 1024):  # a block at a time: no copy of X
+            bits = (X[start : start + 1024].astype(np.float64) + 0.0).view(np.uint64)  # + 0.0: the two zeros are equal
+            sums[start : start + 1024] = _mix(bits ^ columns).sum(axis=1, dtype=np.uint64)
     return (_mix(sums) >> np.uint64(33)).astype(np.int64)
 
 

@@ -294,7 +294,7 @@ class LogitSolver:
         return GramPreconditioner.build(self.objective, curvature, self._gram_rows(), self._rng, self._row_sizes)
 
     def _gram_rows(self) -> int:
-        return max(MIN_GRAM_ROWS, int(GRAM_ROWS_PER_COLUMN * self.objective.passes.n_columns))
+        return max(MIN_GRAM_ROWS, GRAM_ROWS_PER_COLUMN * self.objective.passes.n_columns)
 
     def _build_cost(self) -> float:
         """Cost of a new preconditioner in passes; nothing where it takes less than a blink."""
