@@ -9,7 +9,7 @@ Scores live on the 50 leading principal axes (the paper's auto-encoder has 50 hi
 unit variance. A component is a direction in that space, applied to the images through the axes; its 784 pixels have
 no more parameters.
 
-Every method's directions get the same treatment: both sides rectified, unit rows for the linear SVM, the nearest tight
+Every method's directions get the same treatment: projections of the centred images, both sides rectified, unit rows for the linear SVM, the nearest tight
 frame for the Gaussian kernel, which looks at distances.
 """
 
@@ -34,9 +34,11 @@ from eigenfeat import DenoisingAutoencoder, GaussianMixtureScore, GEMFeatures, S
 FIGURES = Path(__file__).parents[2] / "docs" / "figures"
 RANKS = (50, 200, 500, 1000)
 PAPER = {"linear": (86.5, 90.65, 94.4, 95.6), "gaussian": (95.88, 96.12, 96.86, 97.54)}
-SEEDS = (1, 2, 3, 4, 5)  # of the reported draws; draw 0 was looked at while the settings were chosen, and is ablated
+# Of the reported draws. Draw 0 was looked at while the settings were chosen, and is ablated; draws 1 to 5 were looked at
+# before the projections were centred.
+SEEDS = (6, 7, 8, 9, 10)
 LINEAR_C, KERNEL_C = (1.0, 10.0), 10.0
-KERNEL_WIDTHS = (1.0, 2.0, 4.0, 8.0)
+KERNEL_WIDTHS = (0.5, 1.0, 2.0, 4.0)
 CHOOSING = np.random.default_rng(0).permutation(5000)[:2000]  # training rows of SVMs whose settings are compared
 N_AXES = 50
 
@@ -159,7 +161,8 @@ def svm_accuracy(
 
 def features_of(W: np.ndarray, X: np.ndarray, rows: Draw, **gate) -> list[np.ndarray]:
     """Features of the rows to train, choose and test with, in a unit that makes their mean square norm one."""
-    parts = [rectified(X[index], W, **gate) for index in (rows.train, rows.choose, rows.test)]
+    mean = X[rows.unlabelled].mean(axis=0)
+    parts = [rectified(X[index] - mean, W, **gate) for index in (rows.train, rows.choose, rows.test)]
     scale = np.sqrt(np.mean(np.sum(parts[0] ** 2, axis=1)))
     return [part / scale for part in parts]
 
@@ -319,7 +322,7 @@ def full_split(data: dict[str, np.ndarray], rank: int, n_rows: int | None) -> No
     model = ScoreTensorFeatures(n_components=rank, max_iter=50, tol=1e-4, n_init=1).fit(Z, y)
     W = axes.directions(model.components_)
     found = time.perf_counter() - start
-    train, test = (rectified(part, unit_rows(W)) for part in (X, X_test))
+    train, test = (rectified(part - axes.pca.mean_, unit_rows(W)) for part in (X, X_test))
     scale = np.sqrt(np.mean(np.sum(train**2, axis=1)))
     accuracy = linear_svm(10.0).fit(train / scale, y).score(test / scale, y_test)
     print(

@@ -33,7 +33,8 @@ class GEMFeatures(TransformerMixin, GEMBase):
         with (`eigenfeat.features.pairs.confusion_contractions` makes one of a first classifier's confusions), or by
         the name of a strategy:
 
-        - "auto": all pairs up to 12 classes, then a hypercube thinned to four problems a class;
+        - "auto": all pairs up to 12 classes, then a hypercube thinned to four problems a class, beyond 245 classes
+          to 240,000 / classes problems in all;
         - "all": all k (k - 1);
         - "hypercube": labels placed at random on a hypercube, neighbours in both orders, k log₂ k;
         - "random", "stratified": as many pairs at random; with every class equally often on either side;

@@ -170,8 +170,10 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
         """
         before = self._coefficients() if self.warm_start and hasattr(self, "coef_") else None
         solver = self._solver(X, y, sample_weight)
-        same_shape = before is not None and before[0].shape == (len(self.classes_), self.n_features_in_)
-        return self._keep(self._minimise(solver, self.alpha, before if same_shape else None), solver, groups=groups)
+        if before is not None and before[0].shape != (len(self.classes_), self.n_features_in_):
+            before = None
+        temperature, nearby = solver.calibrate(self.alpha, groups)
+        return self._keep(self._minimise(solver, self.alpha, before or nearby), solver, temperature)
 
     def alpha_path(
         self, X, y, alphas, sample_weight=None, *, groups=None, calibrate=True
@@ -200,13 +202,14 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
         solver = shared._solver(X, y, sample_weight)
         initial = None
         for alpha in sorted(alphas, reverse=True):
-            fit = shared._minimise(solver, alpha, initial)
+            temperature, nearby = solver.calibrate(alpha, groups) if calibrate else (1.0, None)
+            fit = shared._minimise(solver, alpha, initial or nearby)
             initial = (fit.coef, fit.intercept)
             member = clone(self).set_params(alpha=alpha)
             for name in ("classes_", "n_features_in_", "feature_names_in_"):
                 if hasattr(shared, name):
                     setattr(member, name, getattr(shared, name))
-            yield member._keep(fit, solver, calibrate, groups)
+            yield member._keep(fit, solver, temperature)
 
     def decision_function(self, X) -> np.ndarray:
         """Scores ``X Wᵀ + b``: (n, k), or (n,) scores of the second class when there are two."""
@@ -312,7 +315,7 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
         half = np.array([[-0.5], [0.5]])
         return half * self.coef_, half.ravel() * self.intercept_
 
-    def _keep(self, fit: LogitFit, solver: LogitSolver, calibrate=True, groups=None) -> MultinomialLogit:
+    def _keep(self, fit: LogitFit, solver: LogitSolver, temperature: float) -> MultinomialLogit:
         dtype = solver.objective.passes.dtype
         coef, intercept = fit.coef, fit.intercept
         if len(self.classes_) == 2:
@@ -320,5 +323,5 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
         self.coef_, self.intercept_ = coef.astype(dtype), intercept.astype(dtype)
         self.objective_, self.gradient_norm_, self.gap_ = fit.objective, fit.gradient_norm, fit.gap
         self.n_iter_, self.n_passes_, self.solver_ = fit.n_iter, fit.n_passes, fit.solver
-        self.temperature_ = solver.temperature(groups) if calibrate else 1.0
+        self.temperature_ = temperature
         return self

@@ -10,13 +10,10 @@ from scipy import sparse
 
 from eigenfeat.features.expansion import ArrayRows, Expansion, Projection, RowSource, as_row_source, iterate_blocks
 from eigenfeat.features.maps import FeatureMap
-from eigenfeat.features.pairs import choose_contrasts
+from eigenfeat.features.pairs import auto_directions, choose_contrasts
 from eigenfeat.moments import Moments, RowStore, empty_moments
 from eigenfeat.quotients import NO_REGULARISATION, Regularisation, contrast
 from eigenfeat.solvers import Directions, DualVectors, solve
-
-AUTO_DIRECTIONS = 2400
-"""Directions in all that ``n_components=None`` aims at."""
 
 NO_SIGNAL = 1e-6
 """A direction with a smaller ratio responds to nothing: beyond the rank of a class there are only such."""
@@ -223,7 +220,7 @@ def find_layer(moments: Moments, settings: LayerSettings, rng: np.random.RandomS
     quotients = contrast(moments, chosen.mixtures, labels, settings.noise, settings.regularisation)  # type: ignore[arg-type]
     found = solve(
         quotients,
-        _per_pair(settings, len(chosen)),
+        _per_pair(settings, len(chosen), moments.n_classes),
         solver=settings.solver,
         min_eigenvalue=max(settings.min_eigenvalue or 0.0, NO_SIGNAL),
         tol=settings.tol,
@@ -237,10 +234,10 @@ def find_layer(moments: Moments, settings: LayerSettings, rng: np.random.RandomS
     return layer if limit is None or layer.n_directions <= limit else strongest(layer, limit)
 
 
-def _per_pair(settings: LayerSettings, n_pairs: int) -> int:
+def _per_pair(settings: LayerSettings, n_pairs: int, n_classes: int) -> int:
     if settings.n_components is not None:
         return settings.n_components
-    return int(np.clip(AUTO_DIRECTIONS // n_pairs, 1, AUTO_PER_PAIR))
+    return int(np.clip(auto_directions(n_classes) // n_pairs, 1, AUTO_PER_PAIR))
 
 
 def _at_least_one(found: list[Directions], quotients, settings: LayerSettings, dtype) -> list[Directions]:

@@ -15,6 +15,13 @@ ALL_PAIRS_UP_TO = 12
 AUTO_PAIRS_PER_CLASS = 4
 """Problems a class that "auto" allows itself beyond that."""
 
+AUTO_DIRECTIONS = 2400
+"""Directions in all that ``n_components=None`` aims at."""
+
+AUTO_COEFFICIENTS = 240_000
+"""Directions times classes it allows: what a pass of the last stage costs grows with both, so it has fewer beyond a
+hundred classes."""
+
 STRATEGIES = ("auto", "all", "hypercube", "random", "stratified", "one-vs-rest", "contractions")
 
 
@@ -42,7 +49,7 @@ def choose_contrasts(
     if strategy == "auto":
         if k <= ALL_PAIRS_UP_TO:
             return _of_pairs(moments, all_pairs(k))
-        return _of_pairs(moments, hypercube_pairs(k, rng, n_pairs or AUTO_PAIRS_PER_CLASS * k))
+        return _of_pairs(moments, hypercube_pairs(k, rng, n_pairs or min(AUTO_PAIRS_PER_CLASS * k, auto_directions(k))))
     if strategy == "all":
         return _of_pairs(moments, all_pairs(k))
     if strategy == "hypercube":
@@ -58,6 +65,11 @@ def choose_contrasts(
     if strategy == "contractions":
         return contractions(moments, rng, n_pairs)
     raise ValueError(f"class_pairs must be one of {', '.join(STRATEGIES)} or a list of pairs, got {strategy!r}.")
+
+
+def auto_directions(k: int) -> int:
+    """Directions in all for k classes that keep any fit within minutes."""
+    return min(AUTO_DIRECTIONS, max(2, AUTO_COEFFICIENTS // k))
 
 
 def default_count(k: int) -> int:

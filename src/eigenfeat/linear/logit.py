@@ -43,6 +43,7 @@ REBUILD_MARGIN = 2.0
 # Fits that leave rows out for one number, the temperature, need no more than this.
 LEFT_OUT_GAP = 5e-2
 LEFT_OUT_STEPS = 20
+TINY = np.finfo(float).tiny
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,9 +189,8 @@ class LogitSolver:
         callback : callable, optional
             Called with the number of the step and the ``Step`` after each.
         """
-        objective = self.objective = replace(self.objective, alpha=float(alpha))
-        if self._preconditioner is not None:
-            self._preconditioner = self._preconditioner.with_alpha(objective.alpha)
+        self._set_alpha(alpha)
+        objective = self.objective
         point = objective.at(self._start(initial))
         gap, n_passes, n_iter, converged = np.inf, 1.0, 0, False
         for step in self._steps(point, tol):
@@ -205,35 +205,44 @@ class LogitSolver:
                 break
         return self._result(point, gap, n_iter, n_passes, converged)
 
-    def temperature(self, keys: np.ndarray | None = None) -> float:
-        """What to multiply scores by before they become probabilities, for the alpha of the last fit.
+    def calibrate(
+        self, alpha: float, keys: np.ndarray | None = None
+    ) -> tuple[float, tuple[np.ndarray, np.ndarray] | None]:
+        """What to multiply scores by before they become probabilities, and where a fit of all rows may start.
 
-        One without smoothing. With it, found on rows left out of further fits, which share the preconditioner;
-        ``keys``, one of every row, say which: see ``left_out_parts``.
+        One, and nowhere, without smoothing. With it, the factor is found on rows left out of fits of their own, which
+        share the preconditioner, and the last of these is most of the way to the minimum of all rows. ``keys``, one of
+        every row, say which are left out: see ``left_out_parts``.
         """
         if self.objective.smoothing == 0:
-            return 1.0
+            return 1.0, None
         if keys is not None and self.objective.passes.index is not None:
             keys = keys[self.objective.passes.index]  # rows without weight are not there
         parts = left_out_parts(self.objective.passes.n_rows, self._rng, keys)
         if not parts:
-            return 1.0
-        scores = np.concatenate([self._scores_left_out(part) for part in parts])
+            return 1.0, None
+        self._set_alpha(alpha)
+        scores = []
+        for part in parts:
+            coefficients = self._fit_without(part)
+            scores.append(self.objective.passes.of_rows(part).scores(coefficients))
         rows = np.concatenate(parts)
-        return best_temperature(scores, self.objective.labels[rows], self.objective.weights[rows])
+        labels, weights = self.objective.labels[rows], self.objective.weights[rows]
+        return best_temperature(np.concatenate(scores), labels, weights), self._coef_and_intercept(coefficients)
 
-    def _scores_left_out(self, rows: np.ndarray) -> np.ndarray:
-        """Scores of rows by a fit without them."""
+    def _fit_without(self, rows: np.ndarray) -> np.ndarray:
+        """Coefficients near the minimum over all other rows."""
+        if self._preconditioner is None:
+            self._renew(self.objective.weights / self.objective.n_classes)  # the curvature at zero
+        preconditioner = self._preconditioner
         others = self.objective.without(rows)
         point = others.at(self._start(None))
-        preconditioner = self._preconditioner
-        assert preconditioner is not None, "the temperature belongs to a fit"
         steps = quasi_newton_steps(others, point, lambda *_: preconditioner)
         for step in islice(steps, LEFT_OUT_STEPS):
             point = step.point
             if step.gap <= LEFT_OUT_GAP * point.value or step.step == 0:
                 break
-        return self.objective.passes.of_rows(rows).scores(point.coefficients)
+        return point.coefficients
 
     def _steps(self, point: LogitPoint, tol: float) -> Iterator[Step]:
         """Quasi-Newton steps until they promise little, then Newton steps, which know how much is left."""
@@ -243,6 +252,12 @@ class LogitSolver:
             if step.gap <= max(tol, NEWTON_GAP) * point.value or step.step == 0:
                 break
         yield from newton_steps(self.objective, point, self._preconditioner_at)
+
+    def _set_alpha(self, alpha: float) -> None:
+        if self.objective.alpha != alpha:
+            self.objective = replace(self.objective, alpha=float(alpha))
+            if self._preconditioner is not None:
+                self._preconditioner = self._preconditioner.with_alpha(self.objective.alpha)
 
     def _start(self, initial: tuple[np.ndarray, np.ndarray] | None) -> np.ndarray:
         C = np.zeros(self.objective.shape)
@@ -255,12 +270,8 @@ class LogitSolver:
         return C
 
     def _result(self, point: LogitPoint, gap: float, n_iter: int, n_passes: float, converged: bool) -> LogitFit:
-        W, intercept = point.coefficients, np.zeros(self.objective.n_classes)
-        if self.objective.passes.constant:
-            W, intercept = W[:-1], W[-1] - W[-1].mean()
         return LogitFit(
-            W.T.copy() if self._basis is None else self._basis.combination(W.T),
-            intercept,
+            *self._coef_and_intercept(point.coefficients),
             point.value,
             point.gradient_norm,
             gap,
@@ -270,6 +281,12 @@ class LogitSolver:
             self.solver,
         )
 
+    def _coef_and_intercept(self, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        W, intercept = C, np.zeros(self.objective.n_classes)
+        if self.objective.passes.constant:
+            W, intercept = C[:-1], C[-1] - C[-1].mean()
+        return W.T.copy() if self._basis is None else self._basis.combination(W.T), intercept
+
     def _preconditioner_at(self, point: LogitPoint, passes_since_last: float) -> Preconditioner:
         """The last preconditioner while it serves, a new one when a new one pays.
 
@@ -278,13 +295,17 @@ class LogitSolver:
         """
         self._passes_since_build += passes_since_last
         curvature = mean_curvature(self.objective, point)
-        total = max(float(curvature.sum()), np.finfo(float).tiny)
-        age = 0.0 if self._preconditioner is None else abs(np.log2(total / self._mean_curvature))
+        total = max(float(curvature.sum()), TINY)
+        age = 0.0 if self._preconditioner is None else abs(np.log2(total / max(self._mean_curvature, TINY)))
         if self._preconditioner is None or self._passes_since_build * age > REBUILD_MARGIN * self._build_cost():
-            self._preconditioner = None  # frees its memory before the next is built
-            self._preconditioner = self._build(curvature)
-            self._mean_curvature, self._passes_since_build = total, 0.0
+            self._renew(curvature)
+        assert self._preconditioner is not None
         return self._preconditioner
+
+    def _renew(self, curvature: np.ndarray) -> None:
+        self._preconditioner = None  # frees its memory before the next is built
+        self._preconditioner = self._build(curvature)
+        self._mean_curvature, self._passes_since_build = float(curvature.sum()), 0.0
 
     def _build(self, curvature: np.ndarray) -> Preconditioner:
         if self.solver == "diagonal":
