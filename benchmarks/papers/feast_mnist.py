@@ -9,8 +9,8 @@ Scores live on the 50 leading principal axes (the paper's auto-encoder has 50 hi
 unit variance. A component is a direction in that space, applied to the images through the axes; its 784 pixels have
 no more parameters.
 
-Every method's directions get the same treatment: projections of the centred images, both sides rectified, unit rows for the linear SVM, the nearest tight
-frame for the Gaussian kernel, which looks at distances.
+Every method's directions get the same treatment: projections of the centred images, both sides rectified, unit rows
+for the linear SVM, the nearest tight frame for the Gaussian kernel, which looks at distances.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from eigenfeat import DenoisingAutoencoder, GaussianMixtureScore, GEMFeatures, S
 FIGURES = Path(__file__).parents[2] / "docs" / "figures"
 RANKS = (50, 200, 500, 1000)
 PAPER = {"linear": (86.5, 90.65, 94.4, 95.6), "gaussian": (95.88, 96.12, 96.86, 97.54)}
-# Of the reported draws. Draw 0 was looked at while the settings were chosen, and is ablated; draws 1 to 5 were looked at
-# before the projections were centred.
+# Of the reported draws. Draw 0 was looked at while the settings were chosen, and is ablated; draws 1 to 5 were looked
+# at before the projections were centred.
 SEEDS = (6, 7, 8, 9, 10)
 LINEAR_C, KERNEL_C = (1.0, 10.0), 10.0
 KERNEL_WIDTHS = (0.5, 1.0, 2.0, 4.0)

@@ -71,6 +71,7 @@ def fourier_logit(X, y, X_test) -> np.ndarray:
 
 
 def predictions(name: str, X, y, X_test, settings: dict | None) -> np.ndarray:
+    """Of the test rows; a GEM classifier prints what its stages took."""
     if name == "rff":
         return fourier_logit(X, y, X_test)
     trees = ExtraTreesClassifier(100, n_jobs=-1, random_state=0)
@@ -80,7 +81,10 @@ def predictions(name: str, X, y, X_test, settings: dict | None) -> np.ndarray:
         projections = GEMFeatures(3, feature_map="identity", ridge=0.05, keep_inputs=True, constant=True)
         return make_pipeline(projections, trees).fit(X, y).predict(X_test)
     assert settings is not None
-    return GEMClassifier(**settings).fit(X, y).predict(X_test)
+    model = GEMClassifier(**settings).fit(X, y)
+    stages = ", ".join(f"{stage} {seconds:.0f} s" for stage, seconds in model.stage_seconds_.items())
+    print(f"  {name}: {stages}", flush=True)
+    return model.predict(X_test)
 
 
 def choose() -> None:
@@ -123,6 +127,7 @@ def main() -> None:
         spread = np.std(errors[name], ddof=1) if options.permutations > 1 else float("nan")
         paper = "-" if PAPER[name] is None else f"{PAPER[name]:.1f}"
         print(f"{name:<10}{np.mean(errors[name]):>9.2f}{spread:>8.2f}{paper:>9}{np.mean(seconds[name]):>19.0f}")
+    print("the paper's stages, GEM + RFF: 8 s Fourier features, 58 s eigenproblems and features, 372 s logit")
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f} GB")
 
 

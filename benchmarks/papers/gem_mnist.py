@@ -89,6 +89,7 @@ def fitted(data: Data, settings: dict, final: bool) -> tuple[np.ndarray, float, 
     start = perf_counter()
     model = GEMClassifier(**settings).fit(X, y)
     seconds = perf_counter() - start
+    print("  " + ", ".join(f"{stage} {taken:.1f} s" for stage, taken in model.stage_seconds_.items()), flush=True)
     return model.predict_log_proba(X_other), seconds, model._stacks[0].layers[-1].layer.n_directions
 
 

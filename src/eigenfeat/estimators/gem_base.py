@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from numbers import Integral, Real
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -135,7 +138,8 @@ class GEMBase(BaseEstimator):
         """Class moments of the rows that one layer sees."""
         source = WithConstant(source) if self.constant else source
         track_fourth = self._of_layer("shrinkage", index) == "auto"
-        return source_moments(source, codes, weights, track_fourth, n_rows).rename(self.classes_)
+        with self._timed("moments"):
+            return source_moments(source, codes, weights, track_fourth, n_rows).rename(self.classes_)
 
     def _fit_stack(self, moments: Moments, source: RowSource, codes, weights, rng: np.random.RandomState) -> Stack:
         """Algorithm 1, lines 1-7, as often as there are layers; the first layer's moments are given."""
@@ -144,11 +148,19 @@ class GEMBase(BaseEstimator):
             settings = self._settings(index)
             if index > 0:
                 moments = self._moments(index, source, codes, weights)
-            layer = find_layer(moments, settings, rng, source.dtype)
+            with self._timed("directions"):
+                layer = find_layer(moments, settings, rng, source.dtype)
             stack.layers.append(self._mapped(layer, moments, source, index))
             if index + 1 < self.n_layers:
                 source = stack.layers[-1].rows(source, hold=True)
         return stack
+
+    @contextmanager
+    def _timed(self, stage: str) -> Iterator[None]:
+        """Adds the seconds of what it surrounds to ``stage_seconds_``, which every fit starts with ``{}``."""
+        start = perf_counter()
+        yield
+        self.stage_seconds_[stage] = self.stage_seconds_.get(stage, 0.0) + perf_counter() - start
 
     def _mapped(self, layer: Layer, moments: Moments, source: RowSource, index: int) -> FittedLayer:
         feature_map = as_feature_map(self._of_layer("feature_map", index))

@@ -67,6 +67,8 @@ class GEMClassifier(ClassifierMixin, GEMBase):
         The last stage of each member.
     n_iter_ : int
         Steps of the longest last stage.
+    stage_seconds_ : dict
+        What the fit took for the "moments", "directions" and "classifier" of all layers and members.
     classes_, n_features_in_
 
     References
@@ -172,6 +174,7 @@ class GEMClassifier(ClassifierMixin, GEMBase):
         weights = check_weights(sample_weight, X)
         self.classes_, codes = check_class_labels(y, weights, estimator=type(self).__name__)
         source = self._input_rows(X, codes)
+        self.stage_seconds_ = {}
         self.moments_ = self._moments(0, source, codes, weights)
         return self._fit_members(source, codes, weights, row_keys(X))
 
@@ -181,7 +184,8 @@ class GEMClassifier(ClassifierMixin, GEMBase):
         for _ in range(self.n_estimators):
             stack = self._fit_stack(self.moments_, source, codes, weights, rng)
             self._stacks.append(stack)
-            self.classifiers_.append(self._last_stage(stack.rows(source, hold=True), codes, weights, keys))
+            with self._timed("classifier"):
+                self.classifiers_.append(self._last_stage(stack.rows(source, hold=True), codes, weights, keys))
         self.n_iter_ = max(np.max(getattr(last, "n_iter_", 1)) for last in self.classifiers_)
         return self
 

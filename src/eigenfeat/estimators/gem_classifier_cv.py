@@ -70,7 +70,8 @@ class GEMClassifierCV(GEMClassifier):
         Every candidate with its mean score.
     ridge_, min_eigenvalue_, n_components_, alpha_
         The chosen values.
-    components_, eigenvalues_, residuals_, pairs_, solver_, moments_, classifiers_, classes_, n_features_in_
+    components_, eigenvalues_, residuals_, pairs_, solver_, moments_, classifiers_, stage_seconds_, classes_,
+    n_features_in_
         As in `GEMClassifier`.
 
     References
@@ -180,6 +181,7 @@ class GEMClassifierCV(GEMClassifier):
         weights = check_weights(sample_weight, X)
         self.classes_, codes = check_class_labels(y, weights, estimator=type(self).__name__)
         source, keys = self._input_rows(X, codes), row_keys(X)
+        self.stage_seconds_ = {}
         splits = self._splits(codes)
         groups = _common_rows(splits, len(codes))
         parts = [

@@ -77,6 +77,8 @@ class GEMFeatures(TransformerMixin, GEMBase):
     eigenvalues_, residuals_ : (m,) arrays
     pairs_ : (m, 2) array
         Labels of numerator and denominator of each component.
+    stage_seconds_ : dict
+        What the fit took for "moments" and "directions".
     classes_, moments_, solver_, n_features_in_
         As in `FisherLDA`.
 
@@ -152,6 +154,7 @@ class GEMFeatures(TransformerMixin, GEMBase):
         weights = check_weights(sample_weight, X)
         self.classes_, codes = check_class_labels(y, weights, estimator=type(self).__name__)
         source = self._input_rows(X)
+        self.stage_seconds_ = {}
         self.moments_ = self._moments(0, source, codes, weights)
         rng = check_random_state(self.random_state)
         self._stacks = [self._fit_stack(self.moments_, source, codes, weights, rng)]

@@ -50,6 +50,8 @@ class GEMRegressor(MultiOutputMixin, RegressorMixin, GEMBase):
         The vectors u.
     coef_, intercept_, alpha_
         Of the regression on the features.
+    stage_seconds_ : dict
+        What the fit took for "moments" and "directions".
     n_features_in_ : int
 
     References
@@ -140,6 +142,7 @@ class GEMRegressor(MultiOutputMixin, RegressorMixin, GEMBase):
         self.contractions_ = self._contractions(targets, weights)
         source, rng = as_row_source(X), check_random_state(self.random_state)
         self._stacks: list[Stack] = []
+        self.stage_seconds_ = {}
         for u in self.contractions_:
             labels = self._slices(targets @ u, weights)
             self.classes_, codes = np.unique(labels, return_inverse=True)
