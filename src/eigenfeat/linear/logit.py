@@ -232,9 +232,8 @@ class LogitSolver:
 
     def _fit_without(self, rows: np.ndarray) -> np.ndarray:
         """Coefficients near the minimum over all other rows."""
-        if self._preconditioner is None:
-            self._renew(self.objective.weights / self.objective.n_classes)  # the curvature at zero
-        preconditioner = self._preconditioner
+        at_zero = self.objective.weights / self.objective.n_classes
+        preconditioner = self._preconditioner or self._renew(at_zero)
         others = self.objective.without(rows)
         point = others.at(self._start(None))
         steps = quasi_newton_steps(others, point, lambda *_: preconditioner)
@@ -296,16 +295,16 @@ class LogitSolver:
         self._passes_since_build += passes_since_last
         curvature = mean_curvature(self.objective, point)
         total = max(float(curvature.sum()), TINY)
-        age = 0.0 if self._preconditioner is None else abs(np.log2(total / max(self._mean_curvature, TINY)))
+        age = 0.0 if self._preconditioner is None else abs(np.log2(total / self._mean_curvature))
         if self._preconditioner is None or self._passes_since_build * age > REBUILD_MARGIN * self._build_cost():
-            self._renew(curvature)
-        assert self._preconditioner is not None
+            return self._renew(curvature)
         return self._preconditioner
 
-    def _renew(self, curvature: np.ndarray) -> None:
+    def _renew(self, curvature: np.ndarray) -> Preconditioner:
         self._preconditioner = None  # frees its memory before the next is built
         self._preconditioner = self._build(curvature)
-        self._mean_curvature, self._passes_since_build = float(curvature.sum()), 0.0
+        self._mean_curvature, self._passes_since_build = max(float(curvature.sum()), TINY), 0.0
+        return self._preconditioner
 
     def _build(self, curvature: np.ndarray) -> Preconditioner:
         if self.solver == "diagonal":
