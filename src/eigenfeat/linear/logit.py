@@ -28,8 +28,10 @@ from eigenfeat.linear.steps import Step
 
 # A d × d factor above this many columns costs more than it saves (and at 20,000 columns 1.6 GB in float32).
 MAX_GRAM_COLUMNS = 20_000
-# Relative gap below which Newton steps take over: their model is trusted there, and few rows still curve.
-NEWTON_GAP = 1e-3
+# Relative gap below which Newton steps take over: their model is trusted there, and few rows still curve. Those of
+# smoothed labels all do, and products with their Hessian stay as dear as passes.
+NEWTON_GAP = 1e-2
+SMOOTHED_NEWTON_GAP = 1e-3
 # Rows in the Gram matrix: enough, per column, for a sample to stand for all; all of them when they are few.
 GRAM_ROWS_PER_COLUMN = 1
 MIN_GRAM_ROWS = 10_000
@@ -245,10 +247,11 @@ class LogitSolver:
 
     def _steps(self, point: LogitPoint, tol: float) -> Iterator[Step]:
         """Quasi-Newton steps until they promise little, then Newton steps, which know how much is left."""
+        newton_gap = SMOOTHED_NEWTON_GAP if self.objective.smoothing else NEWTON_GAP
         for step in quasi_newton_steps(self.objective, point, self._preconditioner_at):
             point = step.point
             yield step
-            if step.gap <= max(tol, NEWTON_GAP) * point.value or step.step == 0:
+            if step.gap <= max(tol, newton_gap) * point.value or step.step == 0:
                 break
         yield from newton_steps(self.objective, point, self._preconditioner_at)
 
