@@ -62,7 +62,7 @@ class Spectrum:
 
     def rotated(self, rows: np.ndarray) -> np.ndarray:
         if self._rotated is None or self._rotated[0] is not rows:
-            self._rotated = (rows, rows @ self.vectors)
+            self._rotated = (rows, product(rows, self.vectors))
         return self._rotated[1]
 
 
@@ -89,7 +89,8 @@ class SpectralInverse:
         return self.spectrum.vectors**2 @ self._gains
 
     def quadratic(self, rows: np.ndarray) -> np.ndarray:
-        return self.spectrum.rotated(rows) ** 2 @ self._gains
+        rotated = self.spectrum.rotated(rows)
+        return np.einsum("ij,ij,j->i", rotated, rotated, self._gains)
 
     def cross_diagonal(self, rows: np.ndarray) -> np.ndarray:
         return (self.spectrum.rotated(rows) * self.spectrum.vectors) @ self._gains
@@ -128,3 +129,11 @@ def _stands_above(shift: float, dtype: type | np.dtype, scale: float) -> bool:
 
 def _precision(dtype: np.dtype, shift: float, scale: float) -> np.dtype:
     return dtype if _stands_above(shift, dtype, scale) else np.dtype(np.float64)
+
+
+def product(rows: np.ndarray, block: np.ndarray) -> np.ndarray:
+    """``rows @ block`` where the block may be of a wider type: only a few rows at a time are converted to it."""
+    out = np.empty((len(rows), block.shape[1]), dtype=np.result_type(rows, block))
+    for start in range(0, len(rows), 1024):
+        np.matmul(rows[start : start + 1024], block, out=out[start : start + 1024])
+    return out
