@@ -1,5 +1,7 @@
 """GEM against its written-out algorithm, and the laws of its compositions."""
 
+from time import perf_counter
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -253,3 +255,13 @@ def test_reliance_needs_a_linear_last_stage(digits):
     trees = GEMClassifier(1, classifier=ExtraTreesClassifier(5, random_state=0)).fit(X, y)
     with pytest.raises(ValueError, match="linear last stage"):
         trees.reliance(X)
+
+
+@pytest.mark.parametrize("n_layers", [1, 2])
+def test_stages_of_a_fit_are_timed_and_add_up_to_no_more_than_it_took(digits, n_layers):
+    X, y = digits[:2]
+    start = perf_counter()
+    model = GEMClassifier(2, n_layers=n_layers).fit(X[:300], y[:300])
+    total = perf_counter() - start
+    assert list(model.stage_seconds_) == ["moments", "directions", "classifier"]
+    assert 0 < sum(model.stage_seconds_.values()) <= total

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from eigenfeat.features.pairs import (
     all_pairs,
+    auto_directions,
     choose_contrasts,
     confusion_contractions,
     default_count,
@@ -63,6 +64,7 @@ def test_auto_takes_all_pairs_while_few_and_at_most_four_problems_a_class_beyond
     rng = np.random.RandomState(0)
     assert len(choose_contrasts(moments_of(10), "auto", rng)) == 90
     assert len(choose_contrasts(moments_of(100), "auto", rng)) <= 400
+    assert len(choose_contrasts(moments_of(1000), "auto", rng)) == auto_directions(1000) == 240
     assert default_count(180) == 180 * 8
     assert len(all_pairs(5)) == 20
 

@@ -10,6 +10,7 @@ from sklearn.kernel_ridge import KernelRidge
 from written_out import optimum, small_problem
 
 from eigenfeat.kernel import eigen, greedy, linear, nystrom, subset
+from eigenfeat.kernel.inverses import product
 from eigenfeat.kernel.kernels import Kernel, KernelRows
 from eigenfeat.kernel.problem import KernelProblem
 from eigenfeat.kernel.scatter import class_means, within_scatter
@@ -188,3 +189,10 @@ def test_singular_kernel_matrix_and_vanishing_penalty():
     coefficients = np.linalg.lstsq(design, np.sqrt(w)[:, None] * y, rcond=None)[0]
     expected = np.column_stack([X, np.ones(len(X))]) @ coefficients
     np.testing.assert_allclose(linear.solve(problem).outputs, expected, atol=1e-8)
+
+
+def test_a_product_with_a_wider_block_keeps_its_precision():
+    rng = np.random.default_rng(0)
+    rows, block = rng.normal(size=(2500, 7)).astype(np.float32), rng.normal(size=(7, 3))
+    assert product(rows, block).dtype == np.float64
+    np.testing.assert_allclose(product(rows, block), rows.astype(np.float64) @ block, rtol=1e-12)

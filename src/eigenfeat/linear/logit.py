@@ -22,7 +22,7 @@ from eigenfeat.linear.preconditioners import (
     mean_curvature,
     row_sizes,
 )
-from eigenfeat.linear.quasi_newton import quasi_newton_steps
+from eigenfeat.linear.quasi_newton import no_pairs, quasi_newton_steps
 from eigenfeat.linear.row_basis import RowBasis, is_wide
 from eigenfeat.linear.steps import Step
 
@@ -163,6 +163,7 @@ class LogitSolver:
         self.objective = LogitObjective(passes, labels, weights / weights.sum(), n_classes, 0.0, smoothing)
         self._rng = check_random_state(random_state)
         self._preconditioner: Preconditioner | None = None
+        self._pairs = no_pairs(self.objective.shape)
         self._row_sizes: np.ndarray | None = None
         self._mean_curvature = 0.0
         self._passes_since_build = 0.0
@@ -213,8 +214,8 @@ class LogitSolver:
         """What to multiply scores by before they become probabilities, and where a fit of all rows may start.
 
         One, and nowhere, without smoothing. With it, the factor is found on rows left out of fits of their own, which
-        share the preconditioner, and the last of these is most of the way to the minimum of all rows. ``keys``, one of
-        every row, say which are left out: see ``left_out_parts``.
+        share the preconditioner and what they learn of the curvature with the fit of all rows; the last of them ends
+        most of the way to its minimum. ``keys``, one of every row, say which are left out: see ``left_out_parts``.
         """
         if self.objective.smoothing == 0:
             return 1.0, None
@@ -238,7 +239,7 @@ class LogitSolver:
         preconditioner = self._preconditioner or self._renew(at_zero)
         others = self.objective.without(rows)
         point = others.at(self._start(None))
-        steps = quasi_newton_steps(others, point, lambda *_: preconditioner)
+        steps = quasi_newton_steps(others, point, lambda *_: preconditioner, self._pairs)
         for step in islice(steps, LEFT_OUT_STEPS):
             point = step.point
             if step.gap <= LEFT_OUT_GAP * point.value or step.step == 0:
@@ -248,7 +249,7 @@ class LogitSolver:
     def _steps(self, point: LogitPoint, tol: float) -> Iterator[Step]:
         """Quasi-Newton steps until they promise little, then Newton steps, which know how much is left."""
         newton_gap = SMOOTHED_NEWTON_GAP if self.objective.smoothing else NEWTON_GAP
-        for step in quasi_newton_steps(self.objective, point, self._preconditioner_at):
+        for step in quasi_newton_steps(self.objective, point, self._preconditioner_at, self._pairs):
             point = step.point
             yield step
             if step.gap <= max(tol, newton_gap) * point.value or step.step == 0:
@@ -258,6 +259,7 @@ class LogitSolver:
     def _set_alpha(self, alpha: float) -> None:
         if self.objective.alpha != alpha:
             self.objective = replace(self.objective, alpha=float(alpha))
+            self._pairs.clear()
             if self._preconditioner is not None:
                 self._preconditioner = self._preconditioner.with_alpha(self.objective.alpha)
 

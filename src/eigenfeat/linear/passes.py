@@ -134,7 +134,8 @@ class Passes:
         def run(part: list[slice]) -> np.ndarray:
             total = np.zeros(self.n_columns)
             for positions in part:
-                block, w = self.block(positions), weights[positions]
+                # In the type of the rows: products of mixed types convert whole blocks.
+                block, w = self.block(positions), weights[positions].astype(self.dtype)
                 squares = block.multiply(block) if sparse.issparse(block) else block * block
                 total[: self.source.n_columns] += squares.T @ w
                 if self.constant:
@@ -146,12 +147,13 @@ class Passes:
     def row_squares(self, scale: np.ndarray) -> np.ndarray:
         """``Σⱼ φᵢⱼ² scaleⱼ`` for every row, constant column included."""
         squares = np.empty(self.n_rows)
+        own_scale = np.minimum(scale[: self.source.n_columns], np.finfo(self.dtype).max / 1e8).astype(self.dtype)
 
         def run(part: list[slice]) -> None:
             for positions in part:
                 block = self.block(positions)
                 own = block.multiply(block) if sparse.issparse(block) else block * block
-                squares[positions] = own @ scale[: self.source.n_columns]
+                squares[positions] = own @ own_scale
                 if self.constant:
                     squares[positions] += scale[-1]
 

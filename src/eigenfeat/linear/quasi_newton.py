@@ -21,12 +21,22 @@ OPTIMISM = 10.0
 MAX_PAIR_BYTES = 600_000_000
 
 
+Pairs = deque[tuple[np.ndarray, np.ndarray]]
+"""Steps and the changes of the gradient along them, the latest last."""
+
+
+def no_pairs(shape: tuple[int, ...]) -> Pairs:
+    """Room for as many pairs of this shape as memory allows."""
+    return deque(maxlen=max(3, min(MAX_PAIRS, MAX_PAIR_BYTES // (16 * int(np.prod(shape))))))
+
+
 def quasi_newton_steps(
-    objective: LogitObjective, start: LogitPoint, preconditioner_at: PreconditionerAt
+    objective: LogitObjective, start: LogitPoint, preconditioner_at: PreconditionerAt, pairs: Pairs
 ) -> Iterator[Step]:
-    """Steps from ``start`` without end; the caller stops when satisfied, or when a step has length zero."""
-    n_pairs = max(3, min(MAX_PAIRS, MAX_PAIR_BYTES // (16 * start.gradient.size)))
-    pairs: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=n_pairs)
+    """Steps from ``start`` without end; the caller stops when satisfied, or when a step has length zero.
+
+    ``pairs``, none or those of an objective much like this one, are added to in place.
+    """
     point, n_passes, step = start, 0.0, 1.0
     while True:
         preconditioner = preconditioner_at(point, n_passes)
@@ -48,7 +58,7 @@ def quasi_newton_steps(
 
 def two_loop(
     gradient: np.ndarray,
-    pairs: deque[tuple[np.ndarray, np.ndarray]],
+    pairs: Pairs,
     preconditioner: Preconditioner,
     rescale: bool = True,
 ) -> np.ndarray:
