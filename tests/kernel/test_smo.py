@@ -70,10 +70,11 @@ def test_tube_leaves_exact_zeros_and_bounds_are_exact():
     assert (magnitudes == problem.weights[:, None]).mean() > 0.1
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("loss", ["squared", "epsilon"])
-def test_memory_stays_below_200_megabytes_at_7291_rows(loss):
+def test_memory_stays_below_200_megabytes_at_7291_rows(loss, dtype):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(7291, 8))
+    X = rng.normal(size=(7291, 8)).astype(dtype)
     y = np.sign(X[:, :1] * X[:, 1:2] + 0.1 * rng.normal(size=(7291, 1)))
     problem = KernelProblem(KernelRows(Kernel("rbf", 0.05), X), y, np.ones(7291), 10.0, loss, "function")
     tracemalloc.start()

@@ -49,13 +49,15 @@ class ColumnCache:
     ----------
     source : ColumnSource
     cache_size : float
-        Megabytes.
+        Megabytes. Half as many bound the square of cached rows by cached columns, which the exact step factors in
+        double precision.
     """
 
     def __init__(self, source: ColumnSource, cache_size: float) -> None:
         n = len(source)
         self.source = source
-        self.capacity = min(n, max(2, int(cache_size * 1e6 / (n * source.dtype.itemsize))))
+        columns, square = cache_size * 1e6 / (n * source.dtype.itemsize), np.sqrt(cache_size * 1e6 / 2 / 8)
+        self.capacity = min(n, max(2, int(min(columns, square))))
         self._columns = np.empty((n, self.capacity), dtype=source.dtype, order="F")
         self.rows = np.full(self.capacity, n)
         """Which row's column each slot holds; n in a slot never used."""
