@@ -71,7 +71,7 @@ def main() -> None:
     parser.add_argument("--gamma", type=float, help="skip the selection")
     parser.add_argument("--peer-gamma", type=float, help="of the comparison, with --gamma")
     parser.add_argument("--alpha-share", type=float, help="alpha / number of rows; skip the selection")
-    parser.add_argument("--only", choices=["select", "large", "peer"], help="one part only")
+    parser.add_argument("--only", choices=["select", "large", "peer", "more"], help="one part only")
     options = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
     X, y, X_test, y_test = covertype_split(0)
@@ -99,6 +99,8 @@ def main() -> None:
         )
     if options.only in (None, "peer"):
         compare_with_peer(X, y, X_test, y_test, peer_gamma or gamma, share, options.peer_rows)
+    if options.only in (None, "more"):
+        more_centers(X[: options.peer_rows], y[: options.peer_rows], X_test, y_test, gamma, share)
 
 
 def compare_with_peer(X, y, X_test, y_test, gamma: float, share: float, n_rows: int) -> None:
@@ -126,6 +128,16 @@ def compare_with_peer(X, y, X_test, y_test, gamma: float, share: float, n_rows: 
     print(
         f"speed against Nystroem + LinearSVC: {theirs / our_seconds:.1f}x, error {our_error - their_error:+.2f} points"
     )
+
+
+def more_centers(X, y, X_test, y_test, gamma: float, share: float) -> None:
+    """What the time that is saved can buy: the same rows, four times the centres."""
+    n_centers = min(8000, len(y) // 4)
+    start = time.perf_counter()
+    model = large_model(gamma, share * len(y), n_centers).fit(X, y)
+    seconds = time.perf_counter() - start
+    error = 100 * (1 - model.score(X_test, y_test))
+    print(f"nystrom                {len(y):,} rows, {n_centers} centres: fit {seconds:8.1f} s, error {error:.2f} %")
 
 
 if __name__ == "__main__":
