@@ -81,12 +81,15 @@ def main() -> None:
         return measures(model.fit(rows(X[~out]), y[~out]).predict_log_proba(rows(X[out])), y[out])
 
     print("  penalty of the logit on raw inputs:")
-    alpha = best((1e-3, 1e-4, 1e-5), lambda alpha: held_out(MultinomialLogit(alpha, tol=1e-3)))
+    alpha = best((1e-2, 1e-3, 1e-4), lambda alpha: held_out(MultinomialLogit(alpha, tol=1e-3)))
     results: dict[str, np.ndarray] = {}
     results["logit on the inputs"] = measures(
         MultinomialLogit(alpha, tol=1e-3).fit(X, y).predict_log_proba(X_test), y_test
     )
-    for name, model in (("LDA", LinearDiscriminantAnalysis()), ("QDA", QuadraticDiscriminantAnalysis(reg_param=0.1))):
+    for name, model in (
+        ("LDA", LinearDiscriminantAnalysis()),
+        ("QDA", QuadraticDiscriminantAnalysis(solver="eigen", shrinkage=0.1)),
+    ):
         results[name] = measures(model.fit(X, y).predict_log_proba(X_test), y_test)
 
     n_features = 6 * options.directions + X.shape[1]
