@@ -27,7 +27,8 @@ class GEMFeatures(TransformerMixin, GEMBase):
     Parameters
     ----------
     n_components : int, optional
-        Directions a pair. By default as many as make about 2400 directions in all, 20 at most.
+        Directions a pair. By default as many as make about 2400 directions in all (240,000 / classes beyond a
+        hundred classes), 20 at most.
     class_pairs : str, list of pairs of labels, or array
         Which pairs, by a list, by an (n, 2, k) array of non-negative vectors over the classes to contract the moments
         with (`eigenfeat.features.pairs.confusion_contractions` makes one of a first classifier's confusions), or by
