@@ -63,6 +63,13 @@ def large_model(gamma: float, alpha: float, n_centers: int) -> KernelFisherClass
     )  # fmt: skip
 
 
+def timed(model, X, y, X_test, y_test) -> tuple[float, float]:
+    """Seconds to fit and test error in percent."""
+    start = time.perf_counter()
+    model.fit(X, y)
+    return time.perf_counter() - start, 100 * (1 - model.score(X_test, y_test))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a smoke run on 20,000 rows")
@@ -87,10 +94,8 @@ def main() -> None:
         gamma, share, peer_gamma = chosen_parameters(X, y)
         print(f"chosen in {time.perf_counter() - start:.0f} s: gamma {gamma:g}, alpha/n {share:g}")
     if options.only in (None, "large"):
-        start = time.perf_counter()
-        model = large_model(gamma, share * len(y), options.centers).fit(X, y)
-        seconds = time.perf_counter() - start
-        error = 100 * (1 - model.score(X_test, y_test))
+        model = large_model(gamma, share * len(y), options.centers)
+        seconds, error = timed(model, X, y, X_test, y_test)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
         print(
             f"nystrom, {len(y):,} rows, {options.centers:,} centres: error {error:.2f} % (exact RBF kernel in the GEM "
@@ -119,9 +124,7 @@ def compare_with_peer(X, y, X_test, y_test, gamma: float, share: float, n_rows: 
     ours = large_model(gamma, share * n_rows, n_centers)
     results = {}
     for name, model in (("Nystroem + LinearSVC", peer(C)), ("nystrom", ours)):
-        start = time.perf_counter()
-        model.fit(X, y)
-        results[name] = time.perf_counter() - start, 100 * (1 - model.score(X_test, y_test))
+        results[name] = timed(model, X, y, X_test, y_test)
         print(f"{name:<22} {n_rows:,} rows, {n_centers} centres: fit {results[name][0]:8.1f} s, "
               f"error {results[name][1]:.2f} %", flush=True)  # fmt: skip
     (theirs, their_error), (our_seconds, our_error) = results.values()
@@ -133,10 +136,7 @@ def compare_with_peer(X, y, X_test, y_test, gamma: float, share: float, n_rows: 
 def more_centers(X, y, X_test, y_test, gamma: float, share: float) -> None:
     """What the time that is saved can buy: the same rows, four times the centres."""
     n_centers = min(8000, len(y) // 4)
-    start = time.perf_counter()
-    model = large_model(gamma, share * len(y), n_centers).fit(X, y)
-    seconds = time.perf_counter() - start
-    error = 100 * (1 - model.score(X_test, y_test))
+    seconds, error = timed(large_model(gamma, share * len(y), n_centers), X, y, X_test, y_test)
     print(f"nystrom                {len(y):,} rows, {n_centers} centres: fit {seconds:8.1f} s, error {error:.2f} %")
 
 
