@@ -187,6 +187,45 @@ def test_cv_chooses_on_held_out_rows_and_refits_on_all(digits):
     assert held_out.score(X_new, y_new) > 0.9
 
 
+def echoes(n_sources, n_copies, seed=0):
+    """Rows that come in groups of near copies, all of a group with the label of its source, half of which are noise."""
+    rng = np.random.default_rng(seed)
+    X, label = rng.normal(size=(n_sources, 8)), rng.integers(0, 2, n_sources)
+    X[:, 0] += label
+    group = np.repeat(np.arange(n_sources), n_copies)
+    return X[group] + 0.01 * rng.normal(size=(len(group), 8)), label[group], group.astype(str)
+
+
+def test_groups_are_left_out_together_so_that_probabilities_are_honest():
+    X, y, group = echoes(60, 5)
+    X_new, y_new, _ = echoes(2000, 1, seed=1)
+    alone, together = (GEMClassifier(4, alpha=1e-4).fit(X, y, groups=groups) for groups in (None, group))
+    assert together.classifiers_[0].temperature_ < 0.7 * alone.classifiers_[0].temperature_
+    log_loss = [-model.predict_log_proba(X_new)[np.arange(len(y_new)), y_new].mean() for model in (alone, together)]
+    assert log_loss[1] < log_loss[0]
+    assert (alone.predict(X_new) == together.predict(X_new)).all()
+
+
+@pytest.mark.parametrize("cv", [0.25, 4])
+def test_cv_holds_groups_out_whole(cv):
+    X, y, group = echoes(40, 3)
+    grid = {"ridges": (1.0,), "min_eigenvalues": (0.0,), "n_components_grid": (2,), "alphas": (1e-5,)}
+    model = GEMClassifierCV(**grid, cv=cv)
+    splits = model._splits(y, np.unique(group, return_inverse=True)[1])
+    assert len(splits) == (1 if cv == 0.25 else 4)
+    assert not any(set(group[train]) & set(group[held_out]) for train, held_out in splits)
+    honest, flattered = (model.fit(X, y, groups=groups).best_score_ for groups in (group, None))
+    assert honest > flattered + 0.1  # near copies of held-out rows are easy
+    with pytest.raises(ValueError, match="holds out every row of some class"):
+        model.fit(X, y, groups=np.where(y == 1, "all of one", group))
+
+
+def test_groups_need_one_entry_a_row(digits):
+    X, y, *_ = digits
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        GEMClassifier(1).fit(X, y, groups=y[:-1])
+
+
 def test_classes_of_any_name_and_weights_by_name():
     X, y = load_wine(return_X_y=True)
     names = np.array(["barolo", "grignolino", "barbera"])[y]

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigenfeat.estimators.gem_base import GEMBase
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
-from eigenfeat.estimators.validation import check_class_labels, check_weights, row_keys
+from eigenfeat.estimators.validation import check_class_labels, check_weights, group_keys
 from eigenfeat.features.expansion import RowSource
 from eigenfeat.features.layer import direction_parts, held
 
@@ -156,7 +156,7 @@ class GEMClassifier(ClassifierMixin, GEMBase):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, *, groups=None):
         """Find features and fit the classifier on them.
 
         Parameters
@@ -165,6 +165,9 @@ class GEMClassifier(ClassifierMixin, GEMBase):
         y : (n,) array
             Class labels.
         sample_weight : (n,) array, optional
+        groups : (n,) array, optional
+            Speaker, subject, recording of each row, where rows of one are alike: rows of a group are left out
+            together when probabilities are calibrated. Without, equal rows are.
 
         Returns
         -------
@@ -173,10 +176,10 @@ class GEMClassifier(ClassifierMixin, GEMBase):
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
         weights = check_weights(sample_weight, X)
         self.classes_, codes = check_class_labels(y, weights, estimator=type(self).__name__)
-        source = self._input_rows(X, codes)
+        source, keys = self._input_rows(X, codes), group_keys(groups, X)
         self.stage_seconds_ = {}
         self.moments_ = self._moments(0, source, codes, weights)
-        return self._fit_members(source, codes, weights, row_keys(X))
+        return self._fit_members(source, codes, weights, keys)
 
     def _fit_members(self, source: RowSource, codes: np.ndarray, weights: np.ndarray | None, keys: np.ndarray):
         rng = check_random_state(self.random_state)

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import _fit_context
-from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit, check_cv
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, StratifiedShuffleSplit, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from eigenfeat.estimators.gem_base import Stack
 from eigenfeat.estimators.gem_classifier import GEMClassifier
-from eigenfeat.estimators.validation import check_class_labels, check_weights, row_keys
+from eigenfeat.estimators.validation import check_class_labels, check_weights, group_keys
 from eigenfeat.features.expansion import RowSource
 from eigenfeat.features.layer import ChosenRows, Layer, rank_in_contrast, subset
 from eigenfeat.moments import Moments
@@ -163,7 +163,7 @@ class GEMClassifierCV(GEMClassifier):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, *, groups=None):
         """Choose on held-out rows, then fit on all of them.
 
         Parameters
@@ -172,6 +172,8 @@ class GEMClassifierCV(GEMClassifier):
         y : (n,) array
             Class labels.
         sample_weight : (n,) array, optional
+        groups : (n,) array, optional
+            Speaker, subject, recording of each row, where rows of one are alike: rows of a group are held out together.
 
         Returns
         -------
@@ -180,40 +182,50 @@ class GEMClassifierCV(GEMClassifier):
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
         weights = check_weights(sample_weight, X)
         self.classes_, codes = check_class_labels(y, weights, estimator=type(self).__name__)
-        source, keys = self._input_rows(X, codes), row_keys(X)
+        source, keys = self._input_rows(X, codes), group_keys(groups, X)
         self.stage_seconds_ = {}
-        splits = self._splits(codes)
-        groups = _common_rows(splits, len(codes))
+        splits = self._splits(codes, None if groups is None else keys)
+        patterns = _common_rows(splits, len(codes))
         parts = [
             self._moments(0, ChosenRows(source, rows), codes[rows], _at(weights, rows), n_rows=len(codes))
-            for rows, _ in groups
+            for rows, _ in patterns
         ]
         scores: dict[Choice, list[float]] = {}
         for s, (train, held_out) in enumerate(splits):
-            moments = _merged([part for part, (_, trains) in zip(parts, groups) if trains[s]])
+            moments = _merged([part for part, (_, trains) in zip(parts, patterns) if trains[s]])
             for choice, score in self._try_all(moments, source, codes, weights, keys, train, held_out):
                 scores.setdefault(choice, []).append(score)
         self._keep_best({choice: float(np.mean(values)) for choice, values in scores.items()})
         self.moments_ = _merged(parts)
         return self._fit_members(source, codes, weights, keys)
 
-    def _splits(self, codes: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _splits(self, codes: np.ndarray, groups: np.ndarray | None) -> list[tuple[np.ndarray, np.ndarray]]:
         """Training and held-out rows of each trial."""
         rows = np.arange(len(codes))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         smallest = int(np.bincount(codes).min())
-        if isinstance(self.cv, float):
+        splitter: Any
+        if groups is not None and isinstance(self.cv, float | int | np.integer):
+            n_folds = max(2, round(1 / self.cv)) if isinstance(self.cv, float) else self.cv
+            splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
+        elif isinstance(self.cv, float):
             if smallest < 2:
                 raise ValueError("Holding rows out needs at least two of every class; the smallest class has 1 row.")
             n_test = max(len(np.unique(codes)), round(self.cv * len(codes)))
-            splitter: Any = StratifiedShuffleSplit(1, test_size=n_test, random_state=seed)
+            splitter = StratifiedShuffleSplit(1, test_size=n_test, random_state=seed)
         elif isinstance(self.cv, int | np.integer):
             if smallest < self.cv:
                 raise ValueError(f"cv={self.cv} folds need as many rows of every class; the smallest has {smallest}.")
             splitter = StratifiedKFold(self.cv, shuffle=True, random_state=seed)
         else:
             splitter = check_cv(self.cv)
-        return [(np.sort(train), np.sort(test)) for train, test in splitter.split(rows, codes)]
+        splits = [(np.sort(train), np.sort(test)) for train, test in splitter.split(rows, codes, groups)]
+        if any(len(np.unique(codes[train])) < codes.max() + 1 for train, _ in splits):
+            raise ValueError(
+                f"cv={self.cv!r} holds out every row of some class: each class must have rows in at least two groups. "
+                "Give finer groups, or none."
+            )
+        return splits[:1] if isinstance(self.cv, float) else splits
 
     def _try_all(self, moments, source, codes, weights, keys, train, held_out) -> Iterator[tuple[Choice, float]]:
         train_rows, test_rows = ChosenRows(source, train), ChosenRows(source, held_out)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length, column_or_1d
 
 
 def check_weights(sample_weight, X, *, dtype=np.float64) -> np.ndarray | None:
@@ -52,6 +52,16 @@ def check_class_labels(y, sample_weight=None, *, estimator: str) -> tuple[np.nda
                 "or weight at least one of its rows."
             )
     return classes, codes
+
+
+def group_keys(groups, X) -> np.ndarray:
+    """(n,) integers from the groups of the rows of X, equal for rows of one group; without groups, ``row_keys``."""
+    if groups is None:
+        return row_keys(X)
+    groups = column_or_1d(groups)
+    check_consistent_length(X, groups)
+    _, codes = np.unique(groups, return_inverse=True)
+    return row_keys(codes.reshape(-1, 1))
 
 
 def row_keys(X) -> np.ndarray:

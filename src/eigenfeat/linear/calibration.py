@@ -14,7 +14,7 @@ TEMPERATURES = (0.1, 100.0)
 """The range that is searched."""
 
 MANY_ROWS = 5000
-"""From here on a tenth of the rows, at most so many, is left out once; fewer rows are left out fold by fold."""
+"""From here on a tenth of the rows, or about so many, is left out once; fewer rows are left out fold by fold."""
 N_FOLDS = 5
 
 DOUBT = 1e-3
@@ -30,7 +30,7 @@ def left_out_parts(n_rows: int, rng: np.random.RandomState, keys: np.ndarray | N
     if keys is None:
         keys = rng.permutation(n_rows)
     if n_rows > MANY_ROWS:
-        parts = [np.flatnonzero(keys % 10 == 0)[:MANY_ROWS]]
+        parts = [np.flatnonzero(keys % max(10, n_rows // MANY_ROWS) == 0)]
     else:
         parts = [np.flatnonzero(keys % N_FOLDS == fold) for fold in range(N_FOLDS)]
     return [part for part in parts if 0 < len(part) < n_rows]
