@@ -90,13 +90,14 @@ def choose_solver(source: RowSource) -> str:
     rows                                      solver
     ========================================  ==========
     sparse with more than 1000 columns        "diagonal"
+    few rows (see ``row_basis.is_wide``)      "gram"
     more than ``MAX_GRAM_COLUMNS`` columns    "diagonal"
     all others                                "gram"
     ========================================  ==========
     """
     is_sparse = isinstance(source, ArrayRows) and sparse.issparse(source.array)
-    wide = source.n_columns > (1000 if is_sparse else MAX_GRAM_COLUMNS)
-    return "diagonal" if wide else "gram"
+    too_wide = source.n_columns > (1000 if is_sparse else MAX_GRAM_COLUMNS)
+    return "diagonal" if too_wide and (is_sparse or not is_wide(source)) else "gram"
 
 
 class LogitSolver:
