@@ -29,26 +29,26 @@ from datasets import covertype_split
 from eigenfeat import GEMClassifier, GEMFeatures, MultinomialLogit
 from eigenfeat.features.expansion import as_row_source
 from eigenfeat.features.layer import TransformedRows
-from eigenfeat.features.maps import PowerMap
+from eigenfeat.features.maps import PowerMap, SplineMap
 
 PAPER = {"gem": 12.9, "deep": 9.8, "rff": 12.7, "gem+rff": 8.4, "trees": None, "gem+trees": None}
 ROOT = PowerMap((1,), soft=True)
 COMMON = {"constant": True, "alpha": 1e-6, "label_smoothing": 0.1, "max_iter": 40}
+DEEP = COMMON | {"n_layers": 2, "ridge": 0.05, "keep_inputs": [True, False]}
 SETTINGS = {
     "gem": [
-        COMMON | {"n_components": 50, "ridge": 0.05},
+        COMMON | {"n_components": 20, "ridge": 0.05, "feature_map": SplineMap(12)},
+        COMMON | {"n_components": 20, "ridge": 0.05, "feature_map": SplineMap(8)},
         COMMON | {"n_components": 20, "ridge": 0.05},
+        COMMON | {"n_components": 50, "ridge": 0.05},
         COMMON | {"n_components": 20, "ridge": 0.5},
     ],
     "deep": [
-        COMMON
-        | {
-            "n_layers": 2,
-            "n_components": 20,
-            "feature_map": [ROOT, "soft-cubic"],
-            "ridge": [0.05, 0.05],
-            "keep_inputs": [True, False],
-        }
+        DEEP | {"n_components": [8, 20], "feature_map": [SplineMap(5), SplineMap(12)]},
+        DEEP | {"n_components": [8, 20], "feature_map": [SplineMap(5), SplineMap(8)]},
+        DEEP | {"n_components": [8, 20], "feature_map": [SplineMap(5), "soft-cubic"]},
+        DEEP | {"n_components": 20, "feature_map": [ROOT, SplineMap(5)]},
+        DEEP | {"n_components": 20, "feature_map": [ROOT, "soft-cubic"]},
     ],
     "gem+rff": [
         COMMON
