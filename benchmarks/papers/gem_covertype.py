@@ -6,7 +6,7 @@ Rows are permuted and the last tenth is the test set, over several permutations.
 measurements to unit variance, indicators halved, and then by factors that serve nearest neighbours best on held-out
 training rows (``covertype_columns.py``); "defaults" is the guide's pipeline instead, default settings behind it.
 Settings of the others were chosen on the last 40,000 training rows of the first permutation with 100,000 rows to fit
-(``--choose`` prints those errors); test rows are looked at once a printed figure.
+(``--choose`` prints those errors), but for the twelve knots of deep GEM, which are GEM's.
 """
 
 from __future__ import annotations
