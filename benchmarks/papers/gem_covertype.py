@@ -122,7 +122,7 @@ def main() -> None:
     for seed in options.permutations:
         X, y, X_test, y_test = covertype_split(seed)
         X, y = X[: options.rows], y[: options.rows]
-        guide = as_the_guide_says(X, X_test)
+        guide = as_the_guide_says(X, X_test) if "defaults" in options.methods else (X, X_test)
         X, X_test = scaled(X, X_test)
         if set(options.methods) != {"defaults"}:
             scales = column_scales(X, y)

@@ -188,7 +188,7 @@ def test_cv_chooses_on_held_out_rows_and_refits_on_all(digits):
 
 
 def echoes(n_sources, n_copies, seed=0):
-    """Rows that come in groups of near copies, all of a group with the label of its source, half of which are noise."""
+    """Rows that come in groups of near copies, with the label of their source; the two classes overlap."""
     rng = np.random.default_rng(seed)
     X, label = rng.normal(size=(n_sources, 8)), rng.integers(0, 2, n_sources)
     X[:, 0] += label

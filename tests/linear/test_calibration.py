@@ -93,6 +93,12 @@ def test_rows_of_one_key_are_left_out_together():
     assert sum(len(np.unique(keys[part])) for part in parts) == 30
 
 
+def test_of_many_rows_a_few_thousand_are_left_out_from_beginning_to_end():
+    """Rows may be sorted by class: the first thousands would not stand for all."""
+    (part,) = left_out_parts(200_000, np.random.RandomState(0), np.arange(200_000))
+    assert len(part) == 5000 and part[-1] > 199_000
+
+
 def test_a_repeated_row_is_a_row_of_twice_the_weight():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 4))

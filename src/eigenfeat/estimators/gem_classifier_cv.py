@@ -220,12 +220,13 @@ class GEMClassifierCV(GEMClassifier):
         else:
             splitter = check_cv(self.cv)
         splits = [(np.sort(train), np.sort(test)) for train, test in splitter.split(rows, codes, groups)]
+        splits = splits[:1] if isinstance(self.cv, float) else splits
         if any(len(np.unique(codes[train])) < codes.max() + 1 for train, _ in splits):
             raise ValueError(
-                f"cv={self.cv!r} holds out every row of some class: each class must have rows in at least two groups. "
-                "Give finer groups, or none."
+                f"cv={self.cv!r} holds out every row of some class. Leave some of every class to train on: with "
+                "groups, each class needs rows in at least two of them."
             )
-        return splits[:1] if isinstance(self.cv, float) else splits
+        return splits
 
     def _try_all(self, moments, source, codes, weights, keys, train, held_out) -> Iterator[tuple[Choice, float]]:
         train_rows, test_rows = ChosenRows(source, train), ChosenRows(source, held_out)
