@@ -11,9 +11,12 @@ ROOT = Path(eigenfeat.__file__).parent
 
 # Lower layers first; a layer may import from itself and from those before it.
 ORDER = [
+    {"_sklearn", "_threads"},
+    {"rows"},
     {"moments"},
     {"quotients"},
     {"solvers"},
+    {"stages"},
     {"features", "data"},
     {"linear", "kernel", "scores", "least_squares"},
     {"stability"},

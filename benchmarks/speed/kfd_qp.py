@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from datasets import load_usps
 from eigenfeat.kernel import qp
 from eigenfeat.kernel.interior_point import DenseCurvature, SeparableProgram, minimise
-from eigenfeat.kernel.kernels import Kernel, KernelRows
+from eigenfeat.stages.kernels import Kernel, KernelRows
 from eigenfeat.kernel.problem import KernelProblem
 
 ALPHA = 0.1

@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from datasets import load_mnist, load_plants
 from eigenfeat.moments import DenseMoments, RowMoments
-from eigenfeat.quotients import Quotient, Regularisation, pair_contrast
+from eigenfeat.quotients import Quotient, Regularisation, contrast
 from eigenfeat.solvers import Directions, solve
 
 RIDGE = Regularisation(ridge=0.5)
@@ -97,7 +97,7 @@ def mnist(quick: bool) -> dict[str, float]:
     data = load_mnist()
     moments = DenseMoments().update(data["X_train"].astype(np.float32) / np.float32(255), data["y_train"])
     pairs = all_pairs(10)[: 18 if quick else None]
-    quotients = pair_contrast(moments, pairs, regularisation=RIDGE)
+    quotients = contrast(moments, pairs, regularisation=RIDGE)
     tasks = {
         "float64": lambda: solve(quotients, 20),
         "float64, tol=1e-5": lambda: solve(quotients, 20, tol=1e-5),
@@ -115,7 +115,7 @@ def random_features(quick: bool) -> dict[str, float]:
     features = np.concatenate([np.ones((len(X), 1), np.float32), np.sqrt(np.maximum(X @ P, 0))], axis=1)
     moments = DenseMoments().update(features, data["y_train"][rows])
     pairs = [(i, j) for j in (0, 1) for i in (2, 3, 4, 5, 6)][: 2 if quick else None]
-    quotients = pair_contrast(moments, pairs, regularisation=RIDGE)
+    quotients = contrast(moments, pairs, regularisation=RIDGE)
     tasks = {
         "float64": lambda: solve(quotients, 20),
         "float64, tol=1e-5": lambda: solve(quotients, 20, tol=1e-5),
@@ -128,9 +128,7 @@ def plants(quick: bool) -> dict[str, float]:
     X, y = load_plants()
     X = X / X.std()
     pairs = all_pairs(100)[: 990 if quick else None]
-    dense, rows = (
-        pair_contrast(kind().update(X, y), pairs, regularisation=RIDGE) for kind in (DenseMoments, RowMoments)
-    )
+    dense, rows = (contrast(kind().update(X, y), pairs, regularisation=RIDGE) for kind in (DenseMoments, RowMoments))
     tasks = {"from matrices": lambda: solve(dense, 10), "from rows": lambda: solve(rows, 10)}
     return compare("plants100 d=64", dense, 10, 2 if quick else 3, tasks)
 

@@ -20,7 +20,7 @@ from scipy import sparse
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from datasets import load_news20
 from eigenfeat.moments import collect_moments
-from eigenfeat.quotients import Regularisation, pair_contrast
+from eigenfeat.quotients import Regularisation, contrast
 from eigenfeat.solvers import Directions, DualVectors, solve
 
 RIDGE = Regularisation(ridge=0.1)
@@ -91,7 +91,7 @@ def main() -> None:
     pairs = [(i, j) for j in range(classes) for i in range(classes) if i != j]
 
     start = time.perf_counter()
-    quotients = pair_contrast(collect_moments(X, y), pairs, regularisation=RIDGE)
+    quotients = contrast(collect_moments(X, y), pairs, regularisation=RIDGE)
     found = solve(quotients, 10)
     spent, memory = time.perf_counter() - start, peak_gigabytes()  # before the check, which forms what a fit does not
     exact = report("news20", quotients, found, spent, sample=19)
@@ -102,7 +102,7 @@ def main() -> None:
     wide = unit_rows(hashed(X, MILLION))
     start = time.perf_counter()
     some = pairs[: 1 if quick else 3]
-    quotients = pair_contrast(collect_moments(wide, y), some, regularisation=RIDGE)
+    quotients = contrast(collect_moments(wide, y), some, regularisation=RIDGE)
     found = solve(quotients, 10, solver="randomized", tol=1e-4)
     random = report("hashed", quotients, found, time.perf_counter() - start, sample=1)
     exactly = solve(quotients, 10, solver="dual")

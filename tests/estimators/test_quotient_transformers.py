@@ -107,7 +107,7 @@ def test_common_spatial_patterns_are_one_vs_all():
     csp = CSP(nfilter=6, metric="euclid", log=False).fit(covariances, y)
     samples, labels = trials.transpose(0, 2, 1).reshape(-1, 6), np.repeat(y, 400)
     ours = RayleighFeatures(
-        signal=lambda m: m.second_moment(1), noise="second_moment", centre=False, labels=True, n_components=1
+        signal=lambda m: m.second_moment(1), noise="second_moment", centred=False, labels=True, n_components=1
     ).fit(samples, labels)
     best = csp.filters_[np.argmax([abs(f @ covariances[y == 1].mean(0) @ f) for f in csp.filters_])]
     assert subspace_angles(ours.components_.T, best[:, None]).max() < 1e-5

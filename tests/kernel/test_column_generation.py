@@ -7,7 +7,7 @@ import pytest
 from written_out import small_problem
 
 from eigenfeat.kernel import column_generation, lp
-from eigenfeat.kernel.kernels import KernelRows
+from eigenfeat.stages.kernels import KernelRows
 
 
 class CountingRows(KernelRows):

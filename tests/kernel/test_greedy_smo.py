@@ -5,8 +5,8 @@ import pytest
 from written_out import small_problem
 
 from eigenfeat.kernel import greedy_smo, qp
-from eigenfeat.kernel.kernels import Kernel
 from eigenfeat.kernel.problem import loss_value
+from eigenfeat.stages.kernels import Kernel
 
 
 @pytest.mark.parametrize("loss", [loss for loss, _ in sorted(greedy_smo.SOLVES)])

@@ -4,7 +4,7 @@ import numpy as np
 from written_out import small_problem
 
 from eigenfeat.kernel.incomplete_cholesky import IncompleteCholesky
-from eigenfeat.kernel.kernels import Kernel, KernelRows
+from eigenfeat.stages.kernels import Kernel, KernelRows
 
 
 def grown(n=60, rank=12, gamma=0.2):

@@ -6,8 +6,8 @@ import pytest
 from eigenfeat import KernelFisherClassifier, KernelFisherFeatures, OrientedKernelPCA
 from eigenfeat.kernel.basis import basis_of
 from eigenfeat.kernel.invariances import Rotation, Thickening, Translation, tangent_covariance
-from eigenfeat.kernel.kernels import Kernel, KernelRows
 from eigenfeat.kernel.problem import KernelProblem
+from eigenfeat.stages.kernels import Kernel, KernelRows
 
 RNG = np.random.RandomState(0)
 X = RNG.randn(80, 2)

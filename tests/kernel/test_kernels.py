@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.metrics.pairwise import euclidean_distances, laplacian_kernel, pairwise_kernels
 
-from eigenfeat.kernel.kernels import Kernel, KernelRows, default_gamma
+from eigenfeat.stages.kernels import Kernel, KernelRows, default_gamma
 
 RNG = np.random.RandomState(0)
 X = RNG.randn(60, 5) + 3.0

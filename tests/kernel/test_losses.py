@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eigenfeat.kernel.kernels import Kernel, KernelRows
 from eigenfeat.kernel.losses import scalar_loss
 from eigenfeat.kernel.problem import LOSSES, KernelProblem, loss_value
+from eigenfeat.stages.kernels import Kernel, KernelRows
 
 
 @pytest.mark.parametrize("loss", LOSSES)

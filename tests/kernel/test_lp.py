@@ -8,7 +8,7 @@ import pytest
 from written_out import optimum, small_problem
 
 from eigenfeat.kernel import column_generation, lp
-from eigenfeat.kernel.kernels import Kernel, KernelRows
+from eigenfeat.stages.kernels import Kernel, KernelRows
 
 
 @pytest.mark.parametrize("alpha", [1e-2, 1.0])

@@ -8,8 +8,8 @@ from sklearn.svm import SVR
 from written_out import optimum, small_problem
 
 from eigenfeat.kernel import qp
-from eigenfeat.kernel.kernels import Kernel, KernelRows
 from eigenfeat.kernel.problem import KernelProblem, loss_value
+from eigenfeat.stages.kernels import Kernel, KernelRows
 
 
 @pytest.mark.parametrize("alpha", [1e-2, 1.0])

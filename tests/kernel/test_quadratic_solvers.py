@@ -11,9 +11,9 @@ from written_out import optimum, small_problem
 
 from eigenfeat.kernel import eigen, greedy, linear, nystrom, subset
 from eigenfeat.kernel.inverses import product
-from eigenfeat.kernel.kernels import Kernel, KernelRows
 from eigenfeat.kernel.problem import KernelProblem
 from eigenfeat.kernel.scatter import class_means, within_scatter
+from eigenfeat.stages.kernels import Kernel, KernelRows
 
 PENALTIES = ["function", "coefficients"]
 

@@ -8,8 +8,8 @@ import pytest
 from written_out import optimum, small_problem
 
 from eigenfeat.kernel import qp, smo
-from eigenfeat.kernel.kernels import Kernel, KernelRows
 from eigenfeat.kernel.problem import KernelProblem
+from eigenfeat.stages.kernels import Kernel, KernelRows
 
 
 @pytest.mark.parametrize("alpha", [0.1, 1.0])

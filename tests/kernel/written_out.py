@@ -5,8 +5,8 @@ from __future__ import annotations
 import cvxpy as cp
 import numpy as np
 
-from eigenfeat.kernel.kernels import Kernel, KernelRows
 from eigenfeat.kernel.problem import KernelProblem
+from eigenfeat.stages.kernels import Kernel, KernelRows
 
 
 def small_problem(

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eigenfeat.moments import DenseMoments, RowMoments
-from eigenfeat.quotients import Regularisation, fisher, one_vs_rest, pair_contrast
+from eigenfeat.quotients import Regularisation, contrast, fisher
 from eigenfeat.solvers import solve
 
 
@@ -18,9 +18,9 @@ def two_classes(seed, d=5, n=120):
 
 
 CRITERIA = {
-    "pair": lambda m: pair_contrast(m, [(0, 1)])[0],
-    "covariance": lambda m: pair_contrast(m, [(2, 1)], noise="covariance")[0],
-    "rest": lambda m: one_vs_rest(m)[1],
+    "pair": lambda m: contrast(m, [(0, 1)])[0],
+    "covariance": lambda m: contrast(m, [(2, 1)], noise="covariance")[0],
+    "rest": lambda m: contrast(m, [(1, m.pool(np.arange(3) != 1))])[0],
     "fisher": fisher,
     "total": lambda m: fisher(m, "total"),
 }
@@ -50,7 +50,7 @@ def test_proposition_1_an_invertible_map_leaves_embeddings_as_they_were(seed, cr
 def test_proposition_2_responses_are_uncorrelated_under_the_noise(seed, ridge, dual):
     X, y, _ = two_classes(seed)
     moments = (RowMoments if dual else DenseMoments)().update(X, y)
-    (quotient,) = pair_contrast(moments, [(0, 1)], regularisation=Regularisation(ridge=ridge))
+    (quotient,) = contrast(moments, [(0, 1)], regularisation=Regularisation(ridge=ridge))
     V = solve([quotient])[0].toarray()
     np.testing.assert_allclose(V.T @ quotient.noise.toarray() @ V, np.eye(V.shape[1]), atol=1e-7)
     if ridge == 0:
@@ -62,7 +62,7 @@ def test_proposition_2_responses_are_uncorrelated_under_the_noise(seed, ridge, d
 @given(seed=st.integers(0, 10_000))
 def test_swapping_signal_and_noise_inverts_eigenvalues(seed):
     X, y, _ = two_classes(seed)
-    there, back = solve(pair_contrast(DenseMoments().update(X, y), [(0, 1), (1, 0)]))
+    there, back = solve(contrast(DenseMoments().update(X, y), [(0, 1), (1, 0)]))
     np.testing.assert_allclose(there.values, 1 / back.values[::-1], rtol=1e-7)
 
 
@@ -70,8 +70,8 @@ def test_relabelling_permutes_the_pairs():
     X, y, _ = two_classes(3)
     renamed = np.array([2, 0, 1])[y]
     rule = Regularisation(ridge=0.2)
-    before = solve(pair_contrast(DenseMoments().update(X, y), [(0, 1), (2, 0)], regularisation=rule))
-    after = solve(pair_contrast(DenseMoments().update(X, renamed), [(2, 0), (1, 2)], regularisation=rule))
+    before = solve(contrast(DenseMoments().update(X, y), [(0, 1), (2, 0)], regularisation=rule))
+    after = solve(contrast(DenseMoments().update(X, renamed), [(2, 0), (1, 2)], regularisation=rule))
     for a, b in zip(before, after):
         np.testing.assert_allclose(b.values, a.values, rtol=1e-10)
         np.testing.assert_allclose(b.toarray(), a.toarray(), atol=1e-8)
@@ -84,7 +84,7 @@ def test_the_spectrum_of_a_null_pair_fills_the_random_matrix_interval(n):
     rng = np.random.default_rng(n)
     X = rng.normal(size=(n1 + n2, d))
     y = np.repeat([0, 1], [n1, n2])
-    values = solve(pair_contrast(DenseMoments().update(X, y), [(0, 1)]))[0].values
+    values = solve(contrast(DenseMoments().update(X, y), [(0, 1)]))[0].values
     c1, c2 = d / n1, d / n2
     h = np.sqrt(c1 + c2 - c1 * c2)
     low, high = ((1 - h) / (1 - c2)) ** 2, ((1 + h) / (1 - c2)) ** 2

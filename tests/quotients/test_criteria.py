@@ -9,11 +9,7 @@ from eigenfeat.quotients import (
     Regularisation,
     contrast,
     fisher,
-    one_vs_all,
-    one_vs_rest,
     oriented,
-    pair_contrast,
-    per_class,
     principal,
 )
 from eigenfeat.solvers import solve
@@ -37,7 +33,7 @@ def moments(request, rows):
 
 def test_pairs_are_second_moments_of_two_classes(rows, moments):
     X, y = rows
-    (quotient,) = pair_contrast(moments, [(2, 0)], regularisation=Regularisation(ridge=0.1))
+    (quotient,) = contrast(moments, [(2, 0)], regularisation=Regularisation(ridge=0.1))
     below = second_moment(X[y == 0])
     np.testing.assert_allclose(quotient.signal.toarray(), second_moment(X[y == 2]), atol=1e-12)
     np.testing.assert_allclose(quotient.noise.toarray(), below + 0.1 * np.trace(below) / 6 * np.eye(6), atol=1e-12)
@@ -47,7 +43,7 @@ def test_pairs_are_second_moments_of_two_classes(rows, moments):
 
 def test_covariance_noise_takes_the_numerator_about_the_noise_mean(rows, moments):
     X, y = rows
-    (quotient,) = pair_contrast(moments, [(2, 0)], noise="covariance")
+    (quotient,) = contrast(moments, [(2, 0)], noise="covariance")
     mean = X[y == 0].mean(0)
     np.testing.assert_allclose(quotient.signal.toarray(), second_moment(X[y == 2], mean), atol=1e-12)
     np.testing.assert_allclose(quotient.noise.toarray(), second_moment(X[y == 0], mean), atol=1e-12)
@@ -55,7 +51,7 @@ def test_covariance_noise_takes_the_numerator_about_the_noise_mean(rows, moments
 
 
 def test_pairs_of_one_noise_class_share_the_noise_object(moments):
-    a, b, c = pair_contrast(moments, [(1, 0), (2, 0), (0, 1)], regularisation=Regularisation(ridge=0.1))
+    a, b, c = contrast(moments, [(1, 0), (2, 0), (0, 1)], regularisation=Regularisation(ridge=0.1))
     assert a.noise is b.noise
     assert a.noise is not c.noise
     assert c.signal is not a.signal
@@ -63,7 +59,8 @@ def test_pairs_of_one_noise_class_share_the_noise_object(moments):
 
 def test_rest_and_all_are_pools_of_rows(rows, moments):
     X, y = rows
-    for c, (rest, everyone) in enumerate(zip(one_vs_rest(moments), one_vs_all(moments))):
+    for c in range(3):
+        rest, everyone = contrast(moments, [(c, moments.pool(np.arange(3) != c)), (c, moments.shares)])
         np.testing.assert_allclose(rest.signal.toarray(), second_moment(X[y == c]), atol=1e-12)
         np.testing.assert_allclose(rest.noise.toarray(), second_moment(X[y != c]), atol=1e-12)
         np.testing.assert_allclose(everyone.noise.toarray(), second_moment(X), atol=1e-12)
@@ -103,7 +100,8 @@ def test_principal_and_per_class_are_covariances_over_the_identity(rows, moments
     X, y = rows
     np.testing.assert_allclose(principal(moments).signal.toarray(), np.cov(X.T, bias=True), atol=1e-12)
     np.testing.assert_allclose(principal(moments).noise.toarray(), np.eye(6))
-    for c, quotient in enumerate(per_class(moments)):
+    for c, quotient in enumerate(contrast(moments, [(c, "identity") for c in range(3)])):
+        np.testing.assert_allclose(quotient.noise.toarray(), np.eye(6))
         np.testing.assert_allclose(quotient.signal.toarray(), second_moment(X[y == c]), atol=1e-12)
 
 

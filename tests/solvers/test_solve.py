@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.linalg import eigh, subspace_angles
 
 from eigenfeat.moments.forms import DenseForm, FactoredForm, RowTerm, SymmetricForm, identity_like
-from eigenfeat.moments.rows import RowStore
 from eigenfeat.quotients.quotient import Quotient
+from eigenfeat.rows.store import RowStore
 from eigenfeat.solvers import choose, orient, solve
 from eigenfeat.solvers.request import Request
 
@@ -121,7 +121,7 @@ def test_result_does_not_depend_on_n_jobs():
     for solver in ("krylov", "dense"):
         alone, together = (solve(quotients, 5, solver=solver, n_jobs=n) for n in (1, 3))
         for a, b in zip(alone, together):
-            assert np.array_equal(a.vectors, b.vectors)
+            assert np.array_equal(a.toarray(), b.toarray())
             assert np.array_equal(a.values, b.values)
 
 
@@ -283,13 +283,13 @@ def test_stacked_and_single_dual_problems_agree():
 )
 def test_auto_chooses_by_the_form_of_the_problem(quotient, n_components, solver):
     request = Request(n_components, "largest", None, 1e-6, np.dtype(float), 0)
-    assert choose(quotient, request) == solver
+    assert choose(quotient, request).name == solver
 
 
 class TestBadInput:
     def test_unknown_solver_names_the_known(self):
         with pytest.raises(
-            ValueError, match=r"Unknown solver 'magic'.*auto.*dense.*krylov.*low_rank.*dual.*randomized"
+            ValueError, match=r"Unknown solver 'magic'.*auto.*dual.*low_rank.*krylov.*dense.*randomized"
         ):
             solve([dense_pair()], 2, solver="magic")
 
@@ -297,7 +297,7 @@ class TestBadInput:
         ("solver", "kwargs", "message"),
         [
             ("low_rank", {"n_components": 2}, r"'low_rank' cannot run on quotient 'dense': it needs a signal_factor"),
-            ("dual", {"n_components": 2}, r"'dual' cannot run.*rows? store.*solvers that can: dense, krylov"),
+            ("dual", {"n_components": 2}, r"'dual' cannot run.*rows? store.*solvers that can: krylov, dense"),
             ("krylov", {"n_components": 2, "which": "smallest"}, r'needs which="largest".*can: dense'),
             ("randomized", {}, r"needs a given n_components"),
         ],
@@ -308,7 +308,7 @@ class TestBadInput:
 
     def test_auto_says_why_no_solver_can_run(self):
         wide = factored_pair(d=6000, ridge=0.3)
-        with pytest.raises(ValueError, match=r"'factored': it needs matrices that are dense.*no solver can"):
+        with pytest.raises(ValueError, match=r"No solver can run on .*'factored': .*dense needs matrices that are"):
             solve([wide], 2, which="smallest")
 
     @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.linalg import eigh
 
 from eigenfeat.moments.forms import FactoredForm, RowTerm
-from eigenfeat.moments.rows import RowStore
+from eigenfeat.rows.store import RowStore
 from eigenfeat.stability import crawford_number, perturbation
 
 

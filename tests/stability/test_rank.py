@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eigenfeat.moments.forms import FactoredForm, RowTerm
-from eigenfeat.moments.rows import RowStore
+from eigenfeat.rows.store import RowStore
 from eigenfeat.stability import effective_rank, participation_ratio
 
 

@@ -1,37 +1,37 @@
-"""What the estimators of one quotient share: rows -> moments -> quotient -> directions, and the projection."""
+"""What the estimators of one quotient share: rows -> moments -> quotient -> directions -> a chain of one stage."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from eigenfeat.estimators.validation import check_class_labels, check_weights
-from eigenfeat.moments import Moments, empty_moments
+from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, Interval, Real, StrOptions, checked_fit
+from eigenfeat.estimators.edge import ComponentsMixin, Estimator
+from eigenfeat.estimators.validation import check_class_labels, check_moments, check_weights
+from eigenfeat.moments import Moments, collect_moments, empty_moments
 from eigenfeat.quotients import Quotient, Regularisation
-from eigenfeat.solvers import Directions, DualVectors, settle_ties, solve
+from eigenfeat.solvers import SOLVERS, Directions, settle_ties, solve
+from eigenfeat.stages import Affine, Chain, Fitted
 
 REGULARISATION_CONSTRAINTS: dict = {
-    "ridge": [Interval(Real, 0, None, closed="left")],
+    "ridge": [NON_NEGATIVE],
     "shrinkage": [None, StrOptions({"auto", "oas"}), Interval(Real, 0, 1, closed="both")],
 }
 
 SOLVER_CONSTRAINTS: dict = {
-    "solver": [StrOptions({"auto", "dense", "krylov", "randomized", "dual", "low_rank"})],
-    "tol": [None, Interval(Real, 0, None, closed="neither")],
+    "solver": [StrOptions(SOLVERS.options)],
+    "tol": [None, POSITIVE],
     "random_state": ["random_state"],
 }
 
 
-class QuotientTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class QuotientTransformer(ComponentsMixin, Estimator):
     """Base of the estimators that keep directions of a single quotient.
 
-    A subclass says which quotient its moments make (`_quotient`), whether rows are sorted by label
+    A subclass says which quotient its moments pose (`_quotient`), whether rows are sorted by label
     (`_labels_needed`), and which end of the spectrum it wants (`_end_of_spectrum`).
     """
 
@@ -44,10 +44,11 @@ class QuotientTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     random_state: int | np.random.RandomState | None
 
     _parameter_constraints: dict = {
-        "n_components": [None, Interval(Integral, 1, None, closed="left")],
+        "n_components": [None, COUNT],
         **REGULARISATION_CONSTRAINTS,
         **SOLVER_CONSTRAINTS,
     }
+    _renamed_attributes = {"offset_": "offsets_, one a component and added: x @ components_.T + offsets_"}
 
     @abstractmethod
     def _quotient(self, moments: Moments) -> Quotient:
@@ -61,7 +62,7 @@ class QuotientTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     # ------------------------------------------------------------------ fit
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked_fit
     def fit(self, X, y=None, sample_weight=None):
         """Collect the moments of the rows and solve.
 
@@ -77,15 +78,31 @@ class QuotientTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self
         """
         X, labels, weights = self._validated(X, y, sample_weight, reset=True)
-        self.moments_ = self._empty_moments(X, labels).update(X, labels, weights)
-        return self._solve_moments()
+        return self._fit_moments(self._collect(X, labels, weights))
+
+    @checked_fit
+    def fit_moments(self, moments):
+        """Fit from moments alone: rows seen elsewhere, by other machines, or for another fit.
+
+        Parameters
+        ----------
+        moments : Moments
+            Of `eigenfeat.moments.collect_moments`, merged or not, or a fitted estimator's ``moments_``; kept by
+            reference.
+
+        Returns
+        -------
+        self
+        """
+        check_moments(moments, self._labels_needed(), self._tracks_fourth(), estimator=type(self).__name__)
+        self.n_features_in_ = moments.n_features
+        return self._fit_moments(moments)
 
     def _validated(self, X, y, sample_weight, *, reset: bool, whole: bool = True):
-        options: dict = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "reset": reset}
         if not self._labels_needed():
-            X = validate_data(self, X, **options)
+            X = self._check(X, reset=reset)
             return X, None, check_weights(sample_weight, X)
-        X, y = validate_data(self, X, y, **options)
+        X, y = self._check(X, y, reset=reset)
         weights = check_weights(sample_weight, X)
         if whole:
             y = self._labels(y, weights)
@@ -96,8 +113,8 @@ class QuotientTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         classes, codes = check_class_labels(y, weights, estimator=type(self).__name__)
         return classes[codes]
 
-    def _empty_moments(self, X, labels) -> Moments:
-        return empty_moments(*X.shape, track_fourth=self._tracks_fourth())
+    def _collect(self, X, labels, weights) -> Moments:
+        return collect_moments(X, labels, weights, track_fourth=self._tracks_fourth())
 
     def _tracks_fourth(self) -> bool:
         return self._regularisation().needs_fourth_moment
@@ -105,15 +122,13 @@ class QuotientTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def _regularisation(self) -> Regularisation:
         return Regularisation(self.ridge, self.shrinkage)
 
-    def _solve_moments(self):
-        quotient = self._quotient(self.moments_)
-        self._directions = self._find(quotient, self._n_wanted(quotient))
-        self.eigenvalues_ = self._directions.values
-        self.residuals_ = self._directions.residuals
-        self.solver_ = self._directions.solver
-        self.offset_ = np.zeros(self.n_features_in_) if quotient.offset is None else quotient.offset
+    def _fit_moments(self, moments: Moments):
+        self.moments_ = moments
+        quotient = self._quotient(moments)
+        self.criterion_ = quotient.kind
         if self._labels_needed():
-            self.classes_ = self.moments_.classes
+            self.classes_ = moments.classes
+        self._keep(self._find(quotient, self._n_wanted(quotient)), quotient)
         return self
 
     def _find(self, quotient: Quotient, n_components: int | None) -> Directions:
@@ -125,13 +140,28 @@ class QuotientTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def _n_wanted(self, quotient: Quotient) -> int | None:
         return self.n_components
 
+    def _keep(self, found: Directions, quotient: Quotient) -> None:
+        """Publish the directions as a chain of one stage, and what is known of each."""
+        self.fitted_ = Fitted(features=Chain((Affine.about(found.vectors, quotient.offset),)))
+        self.eigenvalues_, self.residuals_, self.solver_ = found.values, found.residuals, found.solver
+
     # ------------------------------------------------------------------ what was found
+
+    @property
+    def _projection(self) -> Affine:
+        check_is_fitted(self, "eigenvalues_")
+        return self.fitted_.features.stages[0]  # type: ignore[union-attr,return-value]
 
     @property
     def components_(self) -> np.ndarray:
         """(n_components, d): one direction a row."""
-        check_is_fitted(self, "eigenvalues_")
-        return self._directions.toarray().T
+        return self._projection.vectors.toarray().T
+
+    @property
+    def offsets_(self) -> np.ndarray:
+        """(n_components,): what is added to the projection of each component."""
+        bias = self._projection.bias
+        return np.zeros(len(self.eigenvalues_)) if bias is None else bias
 
     @property
     def patterns_(self) -> np.ndarray:
@@ -139,32 +169,9 @@ class QuotientTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
         A direction says what to weigh, a pattern what the weighed thing looks like (Haufe et al. 2014).
         """
-        check_is_fitted(self, "eigenvalues_")
-        V = self._directions.toarray()
+        V = self._projection.vectors.toarray()
         spread = self.moments_.covariance() @ V
         return np.linalg.lstsq(V.T @ spread, spread.T, rcond=None)[0]
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.eigenvalues_)
-
-    # ------------------------------------------------------------------ project
-
-    def transform(self, X):
-        """Project rows on the components: ``(x - offset_)ᵀ v`` for every component v.
-
-        Parameters
-        ----------
-        X : (n, d) array, sparse matrix or dataframe
-
-        Returns
-        -------
-        (n, n_components) array
-            float32 for float32 input.
-        """
-        check_is_fitted(self, "eigenvalues_")
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        return project(X, self._directions.vectors, self.offset_)
 
     def inverse_transform(self, Z):
         """The best linear reconstruction of rows from their projections, ``E[x] + patterns``.
@@ -177,18 +184,15 @@ class QuotientTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         -------
         (n, d) array
         """
-        check_is_fitted(self, "eigenvalues_")
+        projection = self._projection
         Z = np.asarray(Z)
         if Z.ndim != 2 or Z.shape[1] != self._n_features_out:
             raise ValueError(f"Expected projections on {self._n_features_out} components, got an array of {Z.shape}.")
         mean = self.moments_.mean()
-        centre = project(mean[None], self._directions.vectors, self.offset_)
-        return mean + (Z - centre) @ self.patterns_
+        return mean + (Z - projection.apply(mean[None])) @ self.patterns_
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.target_tags.required = self._labels_needed()
         return tags
 
@@ -196,7 +200,7 @@ class QuotientTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 class StreamingQuotientTransformer(QuotientTransformer):
     """`partial_fit` for estimators whose moments merge: every batch costs one update and one solve."""
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked_fit
     def partial_fit(self, X, y=None, classes=None, sample_weight=None):
         """Add a batch of rows to the moments and solve again.
 
@@ -213,26 +217,12 @@ class StreamingQuotientTransformer(QuotientTransformer):
         """
         first = not hasattr(self, "moments_")
         X, labels, weights = self._validated(X, y, sample_weight, reset=first, whole=False)
-        if first:
-            # A stream has no known length: matrices of fixed size are the form that cannot grow.
-            self.moments_ = empty_moments(X.shape[1], X.shape[1], classes, track_fourth=self._tracks_fourth())
-        self.moments_.update(X, labels, weights)
-        seen = int(np.count_nonzero(self.moments_.weights))
-        if self._labels_needed() and seen < 2:
+        if first:  # a stream has no known length: matrices of fixed size are the form that cannot grow
+            moments = empty_moments(None, X.shape[1], classes, track_fourth=self._tracks_fourth())
+        else:
+            moments = self.moments_
+        moments.update(X, labels, weights)
+        if self._labels_needed() and np.count_nonzero(moments.weights) < 2:
+            self.moments_ = moments
             return self  # a contrast needs two classes; it will be solved when the second arrives
-        return self._solve_moments()
-
-
-def project(X, vectors: np.ndarray | DualVectors, offset: np.ndarray | None) -> np.ndarray:
-    """``(X - offset) V`` in the type of X, through the rows the directions are made of where they are dual."""
-    if isinstance(vectors, DualVectors):
-        basis = vectors.store.rows[vectors.index]
-        inner = X @ basis.T
-        projections = np.asarray(inner @ vectors.coefficients)
-        constant = None if offset is None else (basis @ offset) @ vectors.coefficients
-    else:
-        projections = np.asarray(X @ vectors.astype(X.dtype, copy=False))
-        constant = None if offset is None else offset @ vectors
-    if constant is not None:
-        projections = projections - constant.astype(projections.dtype, copy=False)
-    return projections.astype(X.dtype, copy=False)
+        return self._fit_moments(moments)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import numpy as np
-from scipy.special import log_softmax
-from sklearn.base import ClassifierMixin
-from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from dataclasses import replace
 
+import numpy as np
+
+from eigenfeat._sklearn import StrOptions
 from eigenfeat.estimators.base import QuotientTransformer, StreamingQuotientTransformer
+from eigenfeat.estimators.edge import ScoresMixin
 from eigenfeat.moments import Moments
 from eigenfeat.quotients import Quotient, fisher
+from eigenfeat.solvers import Directions
+from eigenfeat.stages import Affine, Chain, Softmax
 
 
-class FisherLDA(ClassifierMixin, StreamingQuotientTransformer):
+class FisherLDA(ScoresMixin, StreamingQuotientTransformer):
     r"""Fisher's linear discriminant analysis.
 
     Maximises the spread of the class means over the spread within the classes,
@@ -51,8 +53,11 @@ class FisherLDA(ClassifierMixin, StreamingQuotientTransformer):
         Directions as rows, scaled to unit within-class variance (ridge included).
     eigenvalues_ : (n_components,) array
         Ratio of between- to within-class variance of each.
-    residuals_, solver_, moments_
-        How well each direction solves the problem, what solved it, and the moments it came from.
+    residuals_, solver_, moments_, criterion_
+        How well each direction solves the problem, what solved it, the moments it came from, and the name of the
+        criterion ("fisher").
+    offsets_ : (n_components,) array
+        What is added to the projection of each component: rows are seen from the mean of the class means.
     classes_ : (k,) array
     coef_, intercept_ : (k, d) and (k,) arrays
         Of the linear decision function; a single row for two classes.
@@ -120,37 +125,30 @@ class FisherLDA(ClassifierMixin, StreamingQuotientTransformer):
         # The rule needs all k - 1; `transform` keeps the first n_components.
         return min(self.moments_.n_classes - 1, quotient.n_features)
 
-    def _solve_moments(self):
-        super()._solve_moments()
-        self._set_decision_rule()
-        if self.n_components is not None:
-            self._keep(self.n_components)
-        return self
-
-    def _keep(self, n_components: int) -> None:
-        if n_components > len(self.eigenvalues_):
+    def _keep(self, found: Directions, quotient: Quotient) -> None:
+        if self.n_components is not None and self.n_components > found.n_directions:
             raise ValueError(
-                f"n_components={n_components} is more than the {len(self.eigenvalues_)} discriminant directions that "
+                f"n_components={self.n_components} is more than the {found.n_directions} discriminant directions that "
                 f"{len(self.classes_)} classes in {self.n_features_in_} features can have."
             )
-        self._directions = self._directions.first(n_components)
-        self.eigenvalues_, self.residuals_ = self._directions.values, self._directions.residuals
+        super()._keep(found.first(self.n_components or found.n_directions), quotient)
+        self._set_decision_rule(found.toarray(), np.asarray(quotient.offset))
 
-    def _set_decision_rule(self) -> None:
+    def _set_decision_rule(self, V: np.ndarray, mean: np.ndarray) -> None:
         """Nearest mean in the metric of the within-class covariance, restricted to the discriminant space."""
         self.means_ = self.moments_.means
         self.priors_ = self._checked_priors()
-        V = self._directions.toarray()
         metric = V.T @ (self._regularisation().noise(self.moments_, None, "within") @ V)
-        apart = self.means_ - self.offset_
-        projected = apart @ V
+        projected = (self.means_ - mean) @ V
         weights = np.linalg.lstsq(metric, projected.T, rcond=None)[0]  # the metric is the identity for "within"
         coef = (V @ weights).T
         with np.errstate(divide="ignore"):
-            intercept = np.log(self.priors_) - 0.5 * np.einsum("ck,kc->c", projected, weights) - coef @ self.offset_
+            intercept = np.log(self.priors_) - 0.5 * np.einsum("ck,kc->c", projected, weights) - coef @ mean
         if len(self.classes_) == 2:
             coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
         self.coef_, self.intercept_ = coef, intercept
+        scores = Chain((Affine.of(coef.T, intercept),))
+        self.fitted_ = replace(self.fitted_, scores=scores, probabilities=Softmax())
 
     def _checked_priors(self) -> np.ndarray:
         if self.priors is None:
@@ -162,36 +160,3 @@ class FisherLDA(ClassifierMixin, StreamingQuotientTransformer):
                 f"{self.priors!r}."
             )
         return priors / priors.sum()
-
-    def decision_function(self, X):
-        """Log of the class posteriors up to a constant; for two classes the log odds of the second.
-
-        Parameters
-        ----------
-        X : (n, d) array, sparse matrix or dataframe
-
-        Returns
-        -------
-        (n, k) array, or (n,) for two classes
-        """
-        check_is_fitted(self, "coef_")
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        scores = np.asarray(X @ self.coef_.T.astype(X.dtype, copy=False)) + self.intercept_.astype(X.dtype, copy=False)
-        return scores.ravel() if scores.shape[1] == 1 else scores
-
-    def predict_log_proba(self, X):
-        """Logarithms of the class probabilities, (n, k)."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            scores = np.column_stack([np.zeros_like(scores), scores])
-        return log_softmax(scores, axis=1)
-
-    def predict_proba(self, X):
-        """Class probabilities under Gaussian classes of one covariance, (n, k)."""
-        return np.exp(self.predict_log_proba(X))
-
-    def predict(self, X):
-        """The most probable class of every row."""
-        scores = self.decision_function(X)
-        chosen = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[chosen]

@@ -14,10 +14,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigenfeat.kernel.invariances import tangent_covariance, transformed, weighted_transformations
-from eigenfeat.kernel.kernels import KERNELS, Kernel, KernelRows, default_gamma
 from eigenfeat.kernel.problem import LOSSES, PENALTIES, KernelProblem, KernelSolution
 from eigenfeat.kernel.table import MAX_FULL_ROWS, RESTRICTED, SOLVERS, check_cell, choose
 from eigenfeat.kernel.table import solve as run_solver
+from eigenfeat.stages.kernels import KERNELS, Kernel, KernelRows, default_gamma
 
 
 class KernelExpansion(BaseEstimator):

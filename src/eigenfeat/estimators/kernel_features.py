@@ -16,13 +16,14 @@ from eigenfeat.estimators.kernel_base import KernelExpansion
 from eigenfeat.estimators.validation import check_class_labels, check_weights
 from eigenfeat.kernel.basis import Basis, basis_of, full_length
 from eigenfeat.kernel.eigen import discriminants
-from eigenfeat.kernel.kernels import KernelRows
 from eigenfeat.kernel.problem import KernelProblem, KernelSolution
 from eigenfeat.kernel.scatter import within_scatter
 from eigenfeat.moments.forms import DenseForm
 from eigenfeat.quotients.quotient import Quotient
-from eigenfeat.solvers import Directions
+from eigenfeat.solvers import DenseVectors, Directions
 from eigenfeat.solvers import solve as solve_quotients
+from eigenfeat.solvers.signs import skewness_signs
+from eigenfeat.stages.kernels import KernelRows
 
 
 class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelExpansion):
@@ -311,14 +312,9 @@ class OrientedKernelPCA(KernelFeatures):
                 UserWarning,
                 stacklevel=2,
             )
-        V = found.toarray()[:, kept]
-        skewness = weights @ (centred @ V) ** 3
-        return replace(
-            found,
-            vectors=V * np.where(skewness < 0, -1, 1).astype(V.dtype),
-            values=found.values[kept],
-            residuals=found.residuals[kept],
-        )
+        found = found.take(kept)
+        signs = skewness_signs(found.vectors.projected(centred), weights)
+        return replace(found, vectors=DenseVectors(found.toarray() * signs))
 
     def _noise_covariance(self, problem: KernelProblem) -> np.ndarray:
         kernel = problem.kernel

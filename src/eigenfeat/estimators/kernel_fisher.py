@@ -16,7 +16,6 @@ from sklearn.utils.validation import validate_data
 from eigenfeat.estimators.kernel_base import KernelFit
 from eigenfeat.estimators.validation import check_class_labels, check_weights
 from eigenfeat.kernel import eigen, linear, subset
-from eigenfeat.kernel.kernels import default_gamma
 from eigenfeat.kernel.probabilities import (
     PROBABILITIES,
     gaussian_posteriors,
@@ -26,6 +25,7 @@ from eigenfeat.kernel.probabilities import (
 )
 from eigenfeat.kernel.problem import KernelProblem, KernelSolution
 from eigenfeat.kernel.thresholds import THRESHOLDS, threshold_of
+from eigenfeat.stages.kernels import default_gamma
 
 
 class KernelFisherClassifier(ClassifierMixin, KernelFit):

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Real
 
 import numpy as np
 from scipy.linalg import qr
-from sklearn.base import _fit_context
 from sklearn.utils import check_array
-from sklearn.utils._param_validation import HasMethods, Interval
 
+from eigenfeat._sklearn import NON_NEGATIVE, HasMethods, checked_fit
 from eigenfeat.estimators.base import QuotientTransformer, StreamingQuotientTransformer
+from eigenfeat.estimators.edge import FLOATS, renamed_parameters
+from eigenfeat.estimators.validation import check_moments
 from eigenfeat.moments import DenseMoments, Moments, SymmetricForm, as_form, collect_moments
 from eigenfeat.quotients import Quotient, oriented, principal, vanishing
-from eigenfeat.solvers import Directions, orient
+from eigenfeat.solvers import DenseVectors, Directions, orient
 
 
+@renamed_parameters(centre="it is called centred")
 class OrientedPCA(StreamingQuotientTransformer):
     r"""Principal components of the signal relative to a noise that the user knows.
 
@@ -29,7 +30,7 @@ class OrientedPCA(StreamingQuotientTransformer):
     n_components : int, optional
     noise : (d, d) array, optional
         The noise's second moment; the identity by default. Rows of noise are given to `fit` instead.
-    centre : bool
+    centred : bool
         Take the signal about the mean of the data, as PCA does, instead of about the origin.
     ridge : float
         Added to the noise's diagonal, relative to its mean.
@@ -40,9 +41,9 @@ class OrientedPCA(StreamingQuotientTransformer):
 
     Attributes
     ----------
-    components_, eigenvalues_, residuals_, solver_, moments_, patterns_, n_features_in_
+    components_, offsets_, eigenvalues_, residuals_, solver_, moments_, patterns_, criterion_, n_features_in_
         As in `FisherLDA`; the components have unit noise, ``vᵀNv = 1``.
-    noise_moments_ : Moments
+    noise_moments_ : Moments or None
         Of the noise rows, where they were given.
 
     References
@@ -64,15 +65,16 @@ class OrientedPCA(StreamingQuotientTransformer):
     _parameter_constraints: dict = {
         **QuotientTransformer._parameter_constraints,
         "noise": [None, "array-like", HasMethods("toarray")],
-        "centre": ["boolean"],
+        "centred": ["boolean"],
     }
+    noise_moments_: Moments | None = None
 
     def __init__(
         self,
         n_components=None,
         *,
         noise=None,
-        centre=True,
+        centred=True,
         ridge=0.0,
         shrinkage=None,
         solver="auto",
@@ -81,14 +83,14 @@ class OrientedPCA(StreamingQuotientTransformer):
     ):
         self.n_components = n_components
         self.noise = noise
-        self.centre = centre
+        self.centred = centred
         self.ridge = ridge
         self.shrinkage = shrinkage
         self.solver = solver
         self.tol = tol
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked_fit
     def fit(self, X, y=None, sample_weight=None, noise=None):
         """Find the directions of X that stand out from the noise.
 
@@ -105,13 +107,35 @@ class OrientedPCA(StreamingQuotientTransformer):
         self
         """
         X, _, weights = self._validated(X, None, sample_weight, reset=True)
-        self.moments_ = self._empty_moments(X, None).update(X, None, weights)
         if noise is not None:
-            if self.noise is not None:
-                raise ValueError("Noise was given twice, as a matrix at construction and as rows to fit: give one.")
-            Z = check_array(noise, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="noise")
-            self.noise_moments_ = collect_moments(Z)
-        return self._solve_moments()
+            noise = collect_moments(check_array(noise, accept_sparse="csr", dtype=list(FLOATS), input_name="noise"))
+        self._keep_noise(noise)
+        return self._fit_moments(self._collect(X, None, weights))
+
+    @checked_fit
+    def fit_moments(self, moments, noise=None):
+        """Fit from the moments of the data and, where given, of the rows of noise.
+
+        Parameters
+        ----------
+        moments : Moments
+            As in `RayleighFeatures.fit_moments`.
+        noise : Moments, optional
+            Of rows of noise.
+
+        Returns
+        -------
+        self
+        """
+        if noise is not None:
+            check_moments(noise, False, False, estimator="The noise of OrientedPCA")
+        self._keep_noise(noise)
+        return super().fit_moments(moments)
+
+    def _keep_noise(self, noise: Moments | None) -> None:
+        if noise is not None and self.noise is not None:
+            raise ValueError("Noise was given twice, as a matrix at construction and as rows to fit: give one.")
+        self.noise_moments_ = noise
 
     def _labels_needed(self) -> bool:
         return False
@@ -120,28 +144,25 @@ class OrientedPCA(StreamingQuotientTransformer):
         return False
 
     def _quotient(self, moments: Moments) -> Quotient:
-        if isinstance(self.shrinkage, str):
-            raise ValueError(f"OrientedPCA takes shrinkage=None or a number in [0, 1], got {self.shrinkage!r}.")
         noise = self._noise_form()
         if noise is None:
-            return principal(moments, self.centre)
+            return principal(moments, self.centred)
         if noise.shape[0] != self.n_features_in_:
             raise ValueError(f"X has {self.n_features_in_} features, but the noise has {noise.shape[0]}.")
-        if self.shrinkage:
-            noise = noise.scaled(1 - self.shrinkage).shifted(self.shrinkage * noise.mean_diagonal())
-        return oriented(moments, noise, self.centre, self._regularisation())
+        return oriented(moments, noise, self.centred, self._regularisation())
 
     def _noise_form(self) -> SymmetricForm | None:
-        if hasattr(self, "noise_moments_"):
+        if self.noise_moments_ is not None:
             return self.noise_moments_.second_moment()
         if self.noise is None:
             return None
-        matrix = check_array(self.noise, accept_sparse=True, dtype=[np.float64, np.float32], input_name="noise")
+        matrix = check_array(self.noise, accept_sparse=True, dtype=list(FLOATS), input_name="noise")
         if matrix.shape[0] != matrix.shape[1]:
             raise ValueError(f"noise must be a square matrix, got {matrix.shape}; rows of noise are given to fit.")
         return as_form(matrix)
 
 
+@renamed_parameters(centre="it is called centred")
 class VanishingComponents(StreamingQuotientTransformer):
     r"""Directions on which the data nearly vanish: vanishing component analysis of degree one.
 
@@ -154,14 +175,14 @@ class VanishingComponents(StreamingQuotientTransformer):
         All by default, smallest first.
     max_eigenvalue : float, optional
         Keep components whose mean squared projection is at most this.
-    centre : bool
+    centred : bool
         Look for affine relations, ``vᵀ(x - m) ≈ 0``, instead of linear ones.
     solver, tol, random_state
         As in `FisherLDA`.
 
     Attributes
     ----------
-    components_, eigenvalues_, residuals_, solver_, moments_, patterns_, n_features_in_
+    components_, offsets_, eigenvalues_, residuals_, solver_, moments_, patterns_, criterion_, n_features_in_
         As in `FisherLDA`; the components have unit length.
 
     References
@@ -181,19 +202,19 @@ class VanishingComponents(StreamingQuotientTransformer):
 
     _parameter_constraints: dict = {
         "n_components": QuotientTransformer._parameter_constraints["n_components"],
-        "max_eigenvalue": [None, Interval(Real, 0, None, closed="left")],
-        "centre": ["boolean"],
+        "max_eigenvalue": [None, NON_NEGATIVE],
+        "centred": ["boolean"],
         "solver": QuotientTransformer._parameter_constraints["solver"],
         "tol": QuotientTransformer._parameter_constraints["tol"],
         "random_state": QuotientTransformer._parameter_constraints["random_state"],
     }
 
     def __init__(
-        self, n_components=None, *, max_eigenvalue=None, centre=False, solver="auto", tol=None, random_state=0
+        self, n_components=None, *, max_eigenvalue=None, centred=False, solver="auto", tol=None, random_state=0
     ):
         self.n_components = n_components
         self.max_eigenvalue = max_eigenvalue
-        self.centre = centre
+        self.centred = centred
         self.solver = solver
         self.tol = tol
         self.random_state = random_state
@@ -207,11 +228,11 @@ class VanishingComponents(StreamingQuotientTransformer):
     def _end_of_spectrum(self) -> str:
         return "smallest"
 
-    def _empty_moments(self, X, labels) -> Moments:
-        return DenseMoments()  # the null space is what is asked for: it needs all of the space
+    def _collect(self, X, labels, weights) -> Moments:
+        return DenseMoments().update(X, None, weights)  # the null space is asked for: it needs all of the space
 
     def _quotient(self, moments: Moments) -> Quotient:
-        return vanishing(moments, self.centre)
+        return vanishing(moments, self.centred)
 
     def _find(self, quotient: Quotient, n_components: int | None) -> Directions:
         found = super()._find(quotient, None)
@@ -219,7 +240,7 @@ class VanishingComponents(StreamingQuotientTransformer):
         exact = found.values <= found.values.max(initial=0) * len(found.values) * np.finfo(np.float64).eps
         vectors = np.hstack([null_space_basis(V[:, exact]), V[:, ~exact]])
         kept = np.sum(found.values <= (np.inf if self.max_eigenvalue is None else self.max_eigenvalue))
-        return replace(found, vectors=vectors).first(min(int(kept), n_components or len(found.values)))
+        return replace(found, vectors=DenseVectors(vectors)).first(min(int(kept), n_components or len(found.values)))
 
 
 def null_space_basis(vectors: np.ndarray) -> np.ndarray:

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-from sklearn.utils._param_validation import HasMethods
 
+from eigenfeat._sklearn import HasMethods
 from eigenfeat.estimators.base import QuotientTransformer, StreamingQuotientTransformer
-from eigenfeat.moments import Moments, SymmetricForm, as_form, identity_like, weighted_sum
-from eigenfeat.quotients import Quotient
-
-#: Matrices by name; each is a function of moments.
-MATRICES: dict[str, Callable[[Moments], SymmetricForm]] = {
-    "between": lambda moments: moments.between(),
-    "within": lambda moments: moments.within(),
-    "total": lambda moments: moments.covariance(),
-    "second_moment": lambda moments: moments.second_moment(),
-    "identity": lambda moments: identity_like(moments.second_moment()),
-}
-
-NEED_LABELS = ("between", "within")
+from eigenfeat.estimators.edge import renamed_parameters
+from eigenfeat.moments import Moments, SymmetricForm, as_form, weighted_sum
+from eigenfeat.quotients import MATRICES, Quotient, ratio
 
 
+@renamed_parameters(centre="it is called centred")
 class RayleighFeatures(StreamingQuotientTransformer):
     r"""Directions that maximise any ratio :math:`v^\top S v / v^\top N v`.
 
@@ -37,7 +26,7 @@ class RayleighFeatures(StreamingQuotientTransformer):
         - a list of them, or of pairs ``(weight, matrix)``: their weighted sum (KFD thesis, eq. 3.24).
     n_components : int, optional
         All that exist by default.
-    centre : bool
+    centred : bool
         Project rows about the mean of the data, ``vᵀ(x - m)``, instead of ``vᵀx``.
     which : {"largest", "smallest"}
         End of the spectrum.
@@ -52,7 +41,7 @@ class RayleighFeatures(StreamingQuotientTransformer):
 
     Attributes
     ----------
-    components_, eigenvalues_, residuals_, solver_, moments_, patterns_, n_features_in_
+    components_, offsets_, eigenvalues_, residuals_, solver_, moments_, patterns_, criterion_, n_features_in_
         As in `FisherLDA`.
 
     References
@@ -81,7 +70,7 @@ class RayleighFeatures(StreamingQuotientTransformer):
         **QuotientTransformer._parameter_constraints,
         "signal": [str, callable, list, "array-like", HasMethods("toarray")],
         "noise": [str, callable, list, "array-like", HasMethods("toarray")],
-        "centre": ["boolean"],
+        "centred": ["boolean"],
         "which": [str],
         "labels": ["boolean"],
     }
@@ -92,7 +81,7 @@ class RayleighFeatures(StreamingQuotientTransformer):
         noise="within",
         n_components=None,
         *,
-        centre=True,
+        centred=True,
         which="largest",
         ridge=0.0,
         shrinkage=None,
@@ -104,7 +93,7 @@ class RayleighFeatures(StreamingQuotientTransformer):
         self.signal = signal
         self.noise = noise
         self.n_components = n_components
-        self.centre = centre
+        self.centred = centred
         self.which = which
         self.ridge = ridge
         self.shrinkage = shrinkage
@@ -123,22 +112,9 @@ class RayleighFeatures(StreamingQuotientTransformer):
         return False
 
     def _quotient(self, moments: Moments) -> Quotient:
-        if isinstance(self.shrinkage, str):
-            raise ValueError(
-                f"RayleighFeatures takes shrinkage=None or a number in [0, 1], got {self.shrinkage!r}: data-driven "
-                "shrinkage needs the rows a matrix came from. FisherLDA and GEMFeatures offer it."
-            )
         signal, noise = (self._matrix(getattr(self, part), part, moments) for part in ("signal", "noise"))
-        if self.shrinkage:
-            noise = noise.scaled(1 - self.shrinkage).shifted(self.shrinkage * noise.mean_diagonal())
-        mean = moments.mean()
-        return Quotient(
-            signal,
-            self._regularisation().with_ridge(noise),
-            signal_factor=moments.between_factor() if _is_name(self.signal, "between") else None,
-            references=np.vstack([moments.means - mean, mean]),
-            offset=mean if self.centre else None,
-        )
+        factor = moments.between_factor() if _is_name(self.signal, "between") else None
+        return ratio(moments, signal, noise, self.centred, self._regularisation(), factor)
 
     def _matrix(self, given, part: str, moments: Moments) -> SymmetricForm:
         if isinstance(given, list) and not _is_matrix(given):
@@ -148,7 +124,7 @@ class RayleighFeatures(StreamingQuotientTransformer):
         if isinstance(given, str):
             if given not in MATRICES:
                 raise ValueError(f"{part} must be one of {', '.join(MATRICES)}, a matrix or a function; got {given!r}.")
-            return MATRICES[given](moments)
+            return MATRICES[given].of(moments)
         form = as_form(given(moments) if callable(given) else given)
         d = self.n_features_in_
         if form.shape != (d, d):
@@ -172,7 +148,7 @@ def _is_matrix(given: list) -> bool:
 
 def _names_labels(part) -> bool:
     if isinstance(part, str):
-        return part in NEED_LABELS
+        return part in MATRICES and MATRICES[part].needs_labels
     if isinstance(part, list):
         return any(_names_labels(term[1] if isinstance(term, tuple) else term) for term in part)
     return False

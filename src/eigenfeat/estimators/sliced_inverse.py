@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
+from eigenfeat._sklearn import Integral, Interval
 from eigenfeat.estimators.base import QuotientTransformer
 from eigenfeat.moments import Moments
 from eigenfeat.quotients import Quotient, fisher
@@ -30,7 +28,7 @@ class SlicedInverseRegression(QuotientTransformer):
 
     Attributes
     ----------
-    components_, eigenvalues_, residuals_, solver_, moments_, patterns_, n_features_in_
+    components_, offsets_, eigenvalues_, residuals_, solver_, moments_, patterns_, criterion_, n_features_in_
         As in `FisherLDA`; the components have unit variance.
     slice_edges_ : array or None
         Values of y that separate the slices; None when sliced by value.
@@ -91,8 +89,8 @@ class SlicedInverseRegression(QuotientTransformer):
     def _quotient(self, moments: Moments) -> Quotient:
         return fisher(moments, "total", "share", self._regularisation())
 
-    def _solve_moments(self):
-        super()._solve_moments()
+    def _fit_moments(self, moments: Moments):
+        super()._fit_moments(moments)
         del self.classes_  # slices are not classes
         return self
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from eigenfeat._sklearn import check_sample_weight
+from eigenfeat.moments import Moments
 
 
 def check_weights(sample_weight, X, *, dtype=np.float64) -> np.ndarray | None:
@@ -18,7 +21,7 @@ def check_weights(sample_weight, X, *, dtype=np.float64) -> np.ndarray | None:
     """
     if sample_weight is None:
         return None
-    weights = _check_sample_weight(sample_weight, X, dtype=dtype)
+    weights = check_sample_weight(sample_weight, X, dtype=dtype)
     if (weights < 0).any():
         raise ValueError(
             f"Negative values in data passed to `sample_weight`: the smallest is {weights.min():g}. Weights must be "
@@ -52,6 +55,33 @@ def check_class_labels(y, sample_weight=None, *, estimator: str) -> tuple[np.nda
                 "or weight at least one of its rows."
             )
     return classes, codes
+
+
+def check_moments(moments, needs_labels: bool, needs_fourth: bool, *, estimator: str) -> None:
+    """Moments that a fit can be made of.
+
+    Raises
+    ------
+    ValueError
+        For anything but moments, moments of no rows, of fewer than two classes where classes are told apart, or without
+        the fourth moments that Ledoit-Wolf shrinkage needs.
+    """
+    if not isinstance(moments, Moments):
+        raise ValueError(
+            f"fit_moments takes the moments of rows, got {type(moments).__name__}: make them with "
+            "eigenfeat.moments.collect_moments(X, y), or fit on the rows themselves."
+        )
+    present = np.count_nonzero(getattr(moments, "weights", ()))
+    if present < (2 if needs_labels else 1):
+        raise ValueError(
+            f"{estimator} needs moments of rows of at least {'two classes' if needs_labels else 'one row'}; these have "
+            f"seen {present} class{'' if present == 1 else 'es'}: update or merge them with rows first."
+        )
+    if needs_fourth and getattr(moments, "track_fourth", True) is False:
+        raise ValueError(
+            'shrinkage="auto" needs fourth moments, which these were collected without: collect with '
+            'track_fourth=True, or use shrinkage="oas" or a number.'
+        )
 
 
 def group_keys(groups, X) -> np.ndarray:

@@ -17,11 +17,11 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import check_random_state
 
-from eigenfeat.kernel.kernels import KernelRows
 from eigenfeat.kernel.losses import plain_rows, primal_solution
 from eigenfeat.kernel.lp import SOLVES as SOLVES
 from eigenfeat.kernel.lp import MultiplierProgram
 from eigenfeat.kernel.problem import KernelProblem, KernelSolution
+from eigenfeat.stages.kernels import KernelRows
 
 
 class ColumnPool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from eigenfeat.kernel.kernels import KernelRows
+from eigenfeat.stages.kernels import KernelRows
 
 
 class IncompleteCholesky:

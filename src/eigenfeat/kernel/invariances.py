@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import ndimage
 
-from eigenfeat.kernel.kernels import KernelRows
+from eigenfeat.stages.kernels import KernelRows
 
 Transformation = Callable[[np.ndarray], np.ndarray]
 

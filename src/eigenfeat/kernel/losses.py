@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eigenfeat.kernel.kernels import KernelRows
 from eigenfeat.kernel.problem import KernelProblem, KernelSolution, loss_value
+from eigenfeat.stages.kernels import KernelRows
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigenfeat.kernel.kernels import KernelRows
+from eigenfeat.stages.kernels import KernelRows
 
 LOSSES = ("squared", "absolute", "huber", "epsilon")
 PENALTIES = ("function", "coefficients", "sparse")

@@ -8,7 +8,8 @@ import numpy as np
 
 from eigenfeat.least_squares.rows import CentredRows, KernelRows
 from eigenfeat.least_squares.targets import Targets
-from eigenfeat.solvers.conventions import relative_residuals, signs_of
+from eigenfeat.solvers.conventions import relative_residuals
+from eigenfeat.solvers.signs import reference_signs
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +75,7 @@ def orient(problem: Problem, vectors: np.ndarray, scores: np.ndarray) -> tuple[n
     """
     targets = problem.targets
     along_targets = targets.singular_values[:, None] * (targets.orthonormal.T @ scores)
-    sign = signs_of((targets.loadings @ along_targets).astype(scores.dtype), reach=np.zeros(1)).astype(scores.dtype)
+    sign = reference_signs((targets.loadings @ along_targets).astype(scores.dtype)).astype(scores.dtype)
     sign[sign == 0] = 1  # a direction no target correlates with keeps the sign it came with
     return vectors * sign, scores * sign
 

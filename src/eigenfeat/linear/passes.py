@@ -17,8 +17,8 @@ from joblib import effective_n_jobs
 from scipy import sparse
 from scipy.linalg import get_blas_funcs
 
+from eigenfeat._threads import blas_threads, one_blas_thread
 from eigenfeat.features.expansion import ArrayRows, Block, RowSource, row_blocks
-from eigenfeat.moments.threads import blas_threads, one_blas_thread
 
 # Parts of a pass that are summed on their own: enough to occupy the threads of a desktop machine.
 N_PARTS = 8

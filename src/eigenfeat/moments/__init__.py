@@ -14,7 +14,7 @@ from eigenfeat.moments.forms import (
     weighted_sum,
 )
 from eigenfeat.moments.row_moments import RowMoments
-from eigenfeat.moments.rows import RowStore
+from eigenfeat.rows.store import RowStore
 
 __all__ = [
     "CrossMoments",

@@ -2,30 +2,54 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from eigenfeat.moments.base import Moments
 from eigenfeat.moments.dense_moments import DenseMoments
 from eigenfeat.moments.row_moments import RowMoments
+from eigenfeat.rows import as_row_source
 
 
 def empty_moments(
-    n_rows: int, n_features: int, classes: np.ndarray | None = None, *, track_fourth: bool = False
+    n_rows: int | None, n_features: int, classes: np.ndarray | None = None, *, track_fourth: bool = False
 ) -> Moments:
     """Moments in the form that suits the shape of the data.
 
     ======================  =============================================================
-    ``DenseMoments``        at least as many rows as columns: k matrices, d × d
+    ``DenseMoments``        at least as many rows as columns, or nobody knows how many:
+                            k matrices, d × d
     ``RowMoments``          more columns than rows: the rows, and small Gram matrices
     ======================  =============================================================
     """
-    if n_features > n_rows:
+    if n_rows is not None and n_features > n_rows:
         return RowMoments(classes)
     return DenseMoments(classes, track_fourth=track_fourth)
 
 
-def collect_moments(X, y=None, sample_weight=None, *, classes=None, track_fourth: bool = False) -> Moments:
-    """One pass over X: class-conditional moments in the form that suits its shape.
+def collect_moments(
+    rows: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    classes: np.ndarray | None = None,
+    track_fourth: bool = False,
+    n_rows: int | None = None,
+) -> Moments:
+    """One pass over rows, wherever they live: class-conditional moments in the form that suits their shape.
+
+    Parameters
+    ----------
+    rows : array, CSR matrix, memory map or `eigenfeat.rows.RowSource`
+    y, sample_weight : (n,) arrays, optional
+        Labels and weights, where the source does not bring its own; without labels all rows are one class.
+    classes : array, optional
+        Labels that will come, where they are known.
+    track_fourth : bool
+        Also what Ledoit-Wolf shrinkage (``shrinkage="auto"``) needs.
+    n_rows : int, optional
+        How many rows there will be in all, when these are a part that will be merged with others.
 
     Examples
     --------
@@ -36,5 +60,9 @@ def collect_moments(X, y=None, sample_weight=None, *, classes=None, track_fourth
     array([[2. , 0.5],
            [0. , 2. ]])
     """
-    moments = empty_moments(X.shape[0], X.shape[1], classes, track_fourth=track_fourth)
-    return moments.update(X, y, sample_weight)
+    source = as_row_source(rows, y, sample_weight)
+    total = source.n_rows if n_rows is None else n_rows
+    moments = empty_moments(total, source.n_columns, classes, track_fourth=track_fourth)
+    for block in source.blocks():
+        moments.update(block.rows, block.labels, block.weights)
+    return moments

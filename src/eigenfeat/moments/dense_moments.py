@@ -10,11 +10,11 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
+from eigenfeat._threads import blas_threads, one_blas_thread
 from eigenfeat.moments.base import Mixture, Moments, class_codes
 from eigenfeat.moments.compiled import fold_centred, gather_shifted
 from eigenfeat.moments.forms import DenseForm, FactoredForm, RowTerm, SymmetricForm
-from eigenfeat.moments.rows import RowStore
-from eigenfeat.moments.threads import blas_threads, one_blas_thread
+from eigenfeat.rows.store import RowStore
 
 BLOCK_BYTES = 64_000_000
 """Rows are sorted by class within blocks of about this size, which are not copied."""

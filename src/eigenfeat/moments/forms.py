@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from eigenfeat.moments.rows import RowStore
+from eigenfeat.rows.store import RowStore
 
 
 class SymmetricForm(ABC):

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from eigenfeat.moments.base import Mixture, Moments, class_codes
 from eigenfeat.moments.forms import FactoredForm, RowTerm
-from eigenfeat.moments.rows import RowStore
+from eigenfeat.rows.store import RowStore
 
 
 class RowMoments(Moments):

@@ -1,25 +1,26 @@
-"""Criteria: from moments to quotients. Each function is one row of a table of signals and noises.
+"""Criteria: from moments to quotients. `CRITERIA` is the table of signals and noises, by name.
 
-====================  ====================================  ===============================
+====================  ====================================  ========================================
 criterion             signal S                              noise N
-====================  ====================================  ===============================
-`principal`           covariance of all rows                identity
-`vanishing`           second moment (smallest directions)   identity
-`fisher`              between-class scatter                 within-class or total covariance
-`oriented`            covariance of all rows                second moment of given noise
-`per_class`           second moment of class i              identity
-`contrast`            second moment of a mixture u          that of a mixture v
-`pair_contrast`       ... of class i                        ... of class j (GEM)
-`one_vs_rest`         ... of class i                        ... of all others
-`one_vs_all`          ... of class i                        ... of all rows (two classes: CSP)
-====================  ====================================  ===============================
+====================  ====================================  ========================================
+"principal"           covariance of all rows                identity
+"vanishing"           second moment (smallest directions)   identity
+"oriented"            covariance of all rows                a noise given by the user
+"fisher"              between-class scatter                 within-class or total covariance
+"contrast"            second moment of a mixture u          that of a mixture v, or the identity
+"ratio"               any                                   any
+====================  ====================================  ========================================
 
-Sliced inverse regression is `fisher` with ``noise="total"`` where the classes are slices of y.
+Mixtures are classes, pools of classes or any proportions of them, so "contrast" is a family: pairs of classes are GEM,
+a class over the pool of the others is one-vs-rest, over the pool of all rows it is common spatial patterns, and over
+the identity it is a PCA of its own. `eigenfeat.features.pairs` names these. Sliced inverse regression is "fisher" with
+the total covariance, where the classes are slices of y.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,12 +30,13 @@ from eigenfeat.quotients.regularisation import NoiseKind, Regularisation
 
 NO_REGULARISATION = Regularisation()
 
+IDENTITY = "identity"
+"""The denominator of a contrast with no class below."""
+
 
 def principal(moments: Moments, centred: bool = True) -> Quotient:
     """PCA: the variance (or, not ``centred``, the second moment) of all rows over the identity."""
-    signal = moments.covariance() if centred else moments.second_moment()
-    mean = moments.mean()
-    return Quotient(signal, identity_like(signal), references=mean[None], offset=mean if centred else None)
+    return _whole(moments, identity_like(moments.covariance()), centred, "principal")
 
 
 def vanishing(moments: Moments, centred: bool = False) -> Quotient:
@@ -43,7 +45,44 @@ def vanishing(moments: Moments, centred: bool = False) -> Quotient:
     The table of the GEM paper has signal and noise swapped; with the identity below, a direction that vanishes
     exactly has eigenvalue 0 instead of an infinite one, and a singular second moment needs no care.
     """
-    return principal(moments, centred=centred)
+    return _whole(moments, identity_like(moments.covariance()), centred, "vanishing")
+
+
+def oriented(
+    moments: Moments,
+    noise: SymmetricForm | np.ndarray,
+    centred: bool = True,
+    regularisation: Regularisation = NO_REGULARISATION,
+) -> Quotient:
+    """Oriented PCA (Diamantaras & Kung 1996): variance of the data over that of a noise given by the user."""
+    return _whole(moments, regularisation.of_matrix(as_form(noise)), centred, "oriented")
+
+
+def _whole(moments: Moments, noise: SymmetricForm, centred: bool, kind: str) -> Quotient:
+    """The covariance or second moment of all rows over a noise."""
+    signal = moments.covariance() if centred else moments.second_moment()
+    mean = moments.mean()
+    return Quotient(signal, noise, references=mean[None], offset=mean if centred else None, kind=kind)
+
+
+def ratio(
+    moments: Moments,
+    signal: SymmetricForm,
+    noise: SymmetricForm,
+    centred: bool = True,
+    regularisation: Regularisation = NO_REGULARISATION,
+    signal_factor: np.ndarray | None = None,
+) -> Quotient:
+    """Any signal over any noise; class means, where there are any, and the mean of the rows orient the directions."""
+    mean = moments.mean()
+    return Quotient(
+        signal,
+        regularisation.of_matrix(noise),
+        signal_factor=signal_factor,
+        references=np.vstack([moments.means - mean, mean]),
+        offset=mean if centred else None,
+        kind="ratio",
+    )
 
 
 def fisher(
@@ -60,103 +99,85 @@ def fisher(
     """
     k = moments.n_classes
     u = moments.shares if class_weighting == "share" else np.full(k, 1.0 / k)
-    kind: NoiseKind = "covariance" if noise == "total" else "within"
+    below: NoiseKind = "covariance" if noise == "total" else "within"
     mean = moments.mean(u)
     return Quotient(
         moments.between(u),
-        regularisation.noise(moments, u, kind),
+        regularisation.noise(moments, u, below),
         signal_factor=moments.between_factor(u),
         references=(moments.means - mean)[::-1],  # the last class, or the highest slice, on the positive side
         offset=mean,
         label="between classes",
+        kind="fisher",
     )
-
-
-def oriented(
-    moments: Moments,
-    noise: SymmetricForm | np.ndarray,
-    centred: bool = True,
-    regularisation: Regularisation = NO_REGULARISATION,
-) -> Quotient:
-    """Oriented PCA (Diamantaras & Kung 1996): variance of the data over that of a noise given by the user."""
-    signal = moments.covariance() if centred else moments.second_moment()
-    mean = moments.mean()
-    below = regularisation.with_ridge(as_form(noise))
-    return Quotient(signal, below, references=mean[None], offset=mean if centred else None)
-
-
-def per_class(moments: Moments, centred: bool = False) -> list[Quotient]:
-    """One PCA a class (Wold & Sjöström 1977): large directions of each class, discriminative or not."""
-    signals = [moments.covariance(c) if centred else moments.second_moment(c) for c in range(moments.n_classes)]
-    identity, means = identity_like(signals[0]), moments.means
-    return [
-        Quotient(S, identity, references=means[c : c + 1], offset=means[c] if centred else None, label=f"{label}")
-        for c, (S, label) in enumerate(zip(signals, moments.classes))
-    ]
 
 
 def contrast(
     moments: Moments,
-    contrasts: Iterable[tuple[Mixture, Mixture]],
-    labels: Sequence[str],
+    contrasts: Iterable[tuple[Mixture, Mixture | str]],
+    labels: Sequence[str] | None = None,
     noise: NoiseKind = "second_moment",
     regularisation: Regularisation = NO_REGULARISATION,
 ) -> list[Quotient]:
     """Second moment of one mixture of classes over that of another: slices or contractions of E[x⊗x⊗y].
 
-    With ``noise="covariance"`` (GEM, footnote 1) the denominator is the covariance of v, the numerator is taken
-    about the mean of v, and that mean is carried into the projection.
+    A pair (i, j) of class indices is GEM's ``C_i v = λ C_j v`` (Karampatziakis & Mineiro 2014, eq. 1). With
+    ``noise="covariance"`` (GEM, footnote 1) the denominator is the covariance of v, the numerator is taken about the
+    mean of v, and that mean is carried into the projection. A denominator "identity" compares with nothing.
     """
+    contrasts = list(contrasts)
     means = moments.means
     signals: dict[object, SymmetricForm] = {}
     noises: dict[object, SymmetricForm] = {}
     quotients = []
-    for (u, v), label in zip(contrasts, labels):
+    for (u, v), label in zip(contrasts, labels or [_label(moments, u, v) for u, v in contrasts]):
         if _key(v) not in noises:
-            noises[_key(v)] = regularisation.noise(moments, v, noise)
-        centred = noise == "covariance"
+            alone = isinstance(v, str)
+            noises[_key(v)] = regularisation.noise(moments, None if alone else v, IDENTITY if alone else noise)  # type: ignore[arg-type]
+        centred = noise == "covariance" and not isinstance(v, str)
         pair = (_key(u), _key(v)) if centred else _key(u)
         if pair not in signals:
             signals[pair] = moments.second_moment(u, about=v if centred else "origin")
         reference = means[u : u + 1] if isinstance(u, int) else (moments.proportions(u) @ means)[None]
-        offset = moments.proportions(v) @ means if centred else None
+        offset = moments.proportions(v) @ means if centred else None  # type: ignore[arg-type]
         if offset is not None:
             reference = reference - offset
-        quotients.append(Quotient(signals[pair], noises[_key(v)], references=reference, offset=offset, label=label))
+        quotients.append(Quotient(signals[pair], noises[_key(v)], None, reference, offset, label, "contrast"))
         if centred:  # such a signal serves one pair only: do not hold k² of them
             del signals[pair]
     return quotients
 
 
-def pair_contrast(
-    moments: Moments,
-    pairs: Sequence[tuple[int, int]],
-    noise: NoiseKind = "second_moment",
-    regularisation: Regularisation = NO_REGULARISATION,
-) -> list[Quotient]:
-    """GEM: ``C_i v = λ C_j v`` for ordered pairs (i, j) of class indices (Karampatziakis & Mineiro 2014, eq. 1)."""
-    pairs = [(int(i), int(j)) for i, j in pairs]
-    labels = [f"{moments.classes[i]} vs {moments.classes[j]}" for i, j in pairs]
-    return contrast(moments, pairs, labels, noise, regularisation)
-
-
-def one_vs_rest(
-    moments: Moments, noise: NoiseKind = "second_moment", regularisation: Regularisation = NO_REGULARISATION
-) -> list[Quotient]:
-    """Class i over the pool of the others."""
-    everyone = np.arange(moments.n_classes)
-    contrasts = [(c, moments.pool(everyone != c)) for c in range(moments.n_classes)]
-    return contrast(moments, contrasts, [f"{c} vs rest" for c in moments.classes], noise, regularisation)
-
-
-def one_vs_all(
-    moments: Moments, noise: NoiseKind = "second_moment", regularisation: Regularisation = NO_REGULARISATION
-) -> list[Quotient]:
-    """Class i over the pool of all rows; for two classes these are the common spatial patterns."""
-    pool = moments.shares
-    contrasts = [(c, pool) for c in range(moments.n_classes)]
-    return contrast(moments, contrasts, [f"{c} vs all" for c in moments.classes], noise, regularisation)
-
-
-def _key(mixture: Mixture) -> object:
+def _key(mixture: Mixture | str) -> object:
     return mixture.tobytes() if isinstance(mixture, np.ndarray) else mixture
+
+
+def _label(moments: Moments, u: Mixture, v: Mixture | str) -> str:
+    def name(end: Mixture | str) -> str:
+        return str(moments.classes[end]) if isinstance(end, int | np.integer) else "mixture"
+
+    return " vs ".join(end if isinstance(end, str) else name(end) for end in (u, v))
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A row of the table: a name, what it puts above and below, and whether rows need labels."""
+
+    name: str
+    signal: str
+    noise: str
+    needs_labels: bool
+    pose: Callable[..., Quotient | list[Quotient]]
+
+
+CRITERIA: dict[str, Criterion] = {
+    row.name: row
+    for row in (
+        Criterion("principal", "covariance of all rows", "identity", False, principal),
+        Criterion("vanishing", "second moment, smallest directions", "identity", False, vanishing),
+        Criterion("oriented", "covariance of all rows", "given", False, oriented),
+        Criterion("fisher", "between-class scatter", "within-class or total covariance", True, fisher),
+        Criterion("contrast", "second moment of a mixture of classes", "that of another mixture", True, contrast),
+        Criterion("ratio", "any", "any", False, ratio),
+    )
+}

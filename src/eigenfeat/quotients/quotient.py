@@ -28,6 +28,8 @@ class Quotient:
         A direction is applied as ``vᵀ(x - offset)``; nothing is subtracted when there is none.
     label : str
         What a reader calls this problem, "3 vs 8".
+    kind : str
+        The criterion it comes from, by its name in `eigenfeat.quotients.CRITERIA`; empty for a quotient of one's own.
     """
 
     signal: SymmetricForm
@@ -36,6 +38,7 @@ class Quotient:
     references: np.ndarray | None = None
     offset: np.ndarray | None = None
     label: str = ""
+    kind: str = ""
 
     @property
     def n_features(self) -> int:

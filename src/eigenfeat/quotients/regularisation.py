@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from eigenfeat.moments import Mixture, Moments, SymmetricForm
+from eigenfeat.moments import Mixture, Moments, SymmetricForm, identity_like
 
-NoiseKind = Literal["second_moment", "covariance", "within"]
+NoiseKind = Literal["second_moment", "covariance", "within", "identity"]
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,18 @@ class Regularisation:
     shape: str = "identity"
 
     @property
+    def is_active(self) -> bool:
+        """Whether anything is changed."""
+        return bool(self.ridge) or self.shrinkage is not None
+
+    @property
     def needs_fourth_moment(self) -> bool:
         return self.shrinkage == "auto"
 
     def noise(self, moments: Moments, mixture: Mixture = None, kind: NoiseKind = "second_moment") -> SymmetricForm:
         """The regularised noise matrix of a mixture of classes."""
+        if kind == "identity":
+            return identity_like(moments.second_moment(mixture))
         if kind == "within":
             form, about = moments.within(mixture), "class"
         elif kind == "covariance":
@@ -51,7 +58,7 @@ class Regularisation:
         return self.with_ridge(form, moments)
 
     def with_ridge(self, form: SymmetricForm, moments: Moments | None = None) -> SymmetricForm:
-        """The ridge alone, for a matrix that does not come from moments."""
+        """The ridge alone."""
         if not self.ridge:
             return form
         if self.shape == "diagonal":
@@ -60,6 +67,21 @@ class Regularisation:
             floor = diagonal[diagonal > 0].min(initial=np.inf)
             return form.shifted(self.ridge * np.maximum(diagonal, floor if np.isfinite(floor) else 1.0))
         return form.shifted(self.ridge * form.mean_diagonal())
+
+    def of_matrix(self, form: SymmetricForm) -> SymmetricForm:
+        """A noise matrix that does not come from moments, regularised.
+
+        Raises
+        ------
+        ValueError
+            For data-driven shrinkage, which needs the rows a matrix came from.
+        """
+        if isinstance(self.shrinkage, str):
+            raise ValueError(
+                f"shrinkage={self.shrinkage!r} is estimated from the rows a noise matrix came from, and this matrix is "
+                "given: use shrinkage=None or a number in [0, 1]. FisherLDA and GEMFeatures estimate it."
+            )
+        return self.with_ridge(shrunk(form, self.shrinkage) if self.shrinkage else form)
 
     def _shrunk(self, form: SymmetricForm, moments: Moments, mixture: Mixture, about) -> SymmetricForm:
         factor = self.shrinkage
@@ -71,7 +93,12 @@ class Regularisation:
             else:
                 factor = oas_factor(form.squared_norm(), form.mean_diagonal(), form.shape[0], count)
         assert factor is not None
-        return form.scaled(1.0 - factor).shifted(factor * form.mean_diagonal())
+        return shrunk(form, factor)
+
+
+def shrunk(form: SymmetricForm, factor: float) -> SymmetricForm:
+    """``(1 - s) N + s μ I``."""
+    return form.scaled(1.0 - factor).shifted(factor * form.mean_diagonal())
 
 
 def ledoit_wolf_factor(squared_norm: float, mean_diagonal: float, d: int, count: float, fourth: float) -> float:

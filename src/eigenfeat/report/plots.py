@@ -230,9 +230,7 @@ def project(model: Any, X: Any, index: Sequence[int]) -> np.ndarray:
     index = list(index)
     V = np.asarray(model.components_)[index]
     projected = np.asarray(X @ V.T)
-    if hasattr(model, "offsets_"):
-        return projected + model.offsets_[index]
-    return projected - model.offset_ @ V.T if hasattr(model, "offset_") else projected
+    return projected + model.offsets_[index] if hasattr(model, "offsets_") else projected
 
 
 def component_groups(model: Any) -> dict[str, np.ndarray]:

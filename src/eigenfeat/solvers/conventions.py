@@ -1,18 +1,16 @@
-"""The numerical decisions that every solver shares, one owner each: order, sign, rank, residual.
+"""The numerical decisions that every solver shares, one owner each: order, rank, residual.
+
+Signs are fixed in `signs`, ties settled in `ties`.
 
 Arrays may carry leading axes: a stack of m problems has (m, r) eigenvalues and (m, d, r) directions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from eigenfeat.solvers.request import Request
 
-#: A reference orients a direction when its projection is at least this share of the largest one.
-STANDS_OUT = 0.5
 #: Eigenvalues this far below zero, relative to the largest, are no rounding: the matrix is indefinite.
 INDEFINITE = 1e-5
 
@@ -38,64 +36,6 @@ def rank_cutoff(eigenvalues: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """
     relative = eigenvalues.shape[-1] * float(np.finfo(dtype).eps) * eigenvalues.max(axis=-1, initial=0.0)
     return np.maximum(relative, -2.0 * eigenvalues.min(axis=-1, initial=0.0))
-
-
-def orient(vectors: np.ndarray, references: np.ndarray | None) -> np.ndarray:
-    """Signs that do not depend on the basis of the input.
-
-    With ``p = references @ vectors``, a direction's sign makes the projection of the first reference that stands out
-    (at least half of the largest ``|p|``) positive. Where no reference says anything, or there is none, the entry of
-    largest magnitude is made positive: deterministic, though not free of the basis.
-
-    Parameters
-    ----------
-    vectors : (d, r) array
-        Not modified.
-    references : (q, d) array or None
-
-    Returns
-    -------
-    (d, r) array
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> orient(np.array([[0.6], [-0.8]]), references=np.array([[0.0, 2.0]]))
-    array([[-0.6],
-           [ 0.8]])
-    """
-    return vectors * orientation(vectors[None], [references])[0]
-
-
-def orientation(vectors: np.ndarray, references: Sequence[np.ndarray | None]) -> np.ndarray:
-    """The (m, r) signs that `orient` applies, for a stack of (m, d, r) directions."""
-    counts = {0 if r is None else len(r) for r in references}
-    if len(counts) > 1:
-        return np.concatenate([orientation(v[None], [r]) for v, r in zip(vectors, references)])
-    if counts == {0}:
-        return largest_entry_signs(vectors)
-    R = np.stack(references)  # type: ignore[arg-type]
-    reach = np.linalg.norm(R, axis=2).max(axis=1)[:, None] * np.linalg.norm(vectors, axis=1)
-    signs = signs_of(R @ vectors, reach)
-    if not signs.all():
-        signs = np.where(signs == 0, largest_entry_signs(vectors), signs)
-    return signs.astype(vectors.dtype, copy=False)
-
-
-def signs_of(projections: np.ndarray, reach: np.ndarray) -> np.ndarray:
-    """Signs from (..., q, r) projections; zero where all are rounding next to what they could ``reach``."""
-    size = np.abs(projections)
-    largest = size.max(axis=-2)
-    first = np.argmax(size >= STANDS_OUT * largest[..., None, :], axis=-2)
-    chosen = np.take_along_axis(projections, first[..., None, :], axis=-2)[..., 0, :]
-    rounding = 100 * np.finfo(projections.dtype).eps * reach
-    return np.where(largest <= rounding, 0.0, np.where(chosen < 0, -1.0, 1.0))
-
-
-def largest_entry_signs(vectors: np.ndarray) -> np.ndarray:
-    place = np.argmax(np.abs(vectors), axis=-2)[..., None, :]
-    chosen = np.take_along_axis(vectors, place, axis=-2)[..., 0, :]
-    return np.where(chosen < 0, -1, 1).astype(vectors.dtype)
 
 
 def relative_residuals(SV: np.ndarray, NV: np.ndarray, values: np.ndarray, scale: np.ndarray | float) -> np.ndarray:

@@ -8,14 +8,15 @@ import numpy as np
 from scipy.linalg import eigh
 
 from eigenfeat.quotients.quotient import Quotient
+from eigenfeat.solvers.contract import Solver
 from eigenfeat.solvers.conventions import leading
 from eigenfeat.solvers.directions import Directions
 from eigenfeat.solvers.finish import finish
+from eigenfeat.solvers.needs import MODERATE
 from eigenfeat.solvers.noise import SMALL, NoiseFactor, factor_noise
 from eigenfeat.solvers.request import Request
 
-name = "dense"
-requires = ("moderate_size",)
+NAME = "dense"
 
 #: Above this share of the spectrum, all of it by divide and conquer is quicker than a part of it.
 ALL_ABOVE = 0.25
@@ -39,7 +40,7 @@ def _finish(
 ) -> list[Directions]:
     values, whitened = leading(values, whitened, request)
     vectors = noise.unwhiten(whitened) if len(whitened) > 1 else noise.unwhiten(whitened[0])[None]
-    return finish(quotients, vectors, values, request, name, noise)
+    return finish(quotients, vectors, values, request, NAME, noise)
 
 
 def _wanted_end(matrix: np.ndarray, request: Request) -> tuple[np.ndarray, np.ndarray]:
@@ -53,3 +54,6 @@ def _wanted_end(matrix: np.ndarray, request: Request) -> tuple[np.ndarray, np.nd
         return eigh(matrix, overwrite_a=True, check_finite=False, driver="evd")
     indices = (d - count, d - 1) if request.largest else (0, count - 1)
     return eigh(matrix, subset_by_index=indices, overwrite_a=True, check_finite=False)
+
+
+SOLVER = Solver(NAME, solve_group, needs=(MODERATE,))

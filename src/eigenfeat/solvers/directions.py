@@ -2,15 +2,90 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from eigenfeat.moments.rows import RowStore
+from eigenfeat.rows.store import RowStore
+
+
+class Vectors(ABC):
+    """r directions in a space of d columns, held as numbers or as combinations of data rows."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """(d, r)."""
+
+    @property
+    @abstractmethod
+    def dtype(self) -> np.dtype: ...
+
+    @abstractmethod
+    def toarray(self) -> np.ndarray:
+        """The (d, r) matrix itself."""
+
+    @abstractmethod
+    def columns(self, keep: np.ndarray | slice) -> Vectors:
+        """Some of the directions."""
+
+    @abstractmethod
+    def combined(self, coefficients: np.ndarray) -> Vectors:
+        """``V @ coefficients``: other directions in the same span."""
+
+    @abstractmethod
+    def projected(self, rows: Any) -> np.ndarray:
+        """``rows @ V`` for dense or sparse rows, without forming V."""
+
+    @abstractmethod
+    def astype(self, dtype: np.dtype) -> Vectors:
+        """The same with products in another floating type."""
+
+    @classmethod
+    @abstractmethod
+    def joined(cls, parts: Sequence[Any]) -> Vectors:
+        """Directions of several problems side by side."""
 
 
 @dataclass(frozen=True, eq=False)
-class DualVectors:
+class DenseVectors(Vectors):
+    """Directions as the columns of a (d, r) array."""
+
+    array: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.array.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.array.dtype
+
+    def toarray(self) -> np.ndarray:
+        return self.array
+
+    def columns(self, keep: np.ndarray | slice) -> DenseVectors:
+        return DenseVectors(self.array[:, keep])
+
+    def combined(self, coefficients: np.ndarray) -> DenseVectors:
+        return DenseVectors(self.array @ coefficients)
+
+    def projected(self, rows: Any) -> np.ndarray:
+        return np.asarray(rows @ self.array)
+
+    def astype(self, dtype: np.dtype) -> DenseVectors:
+        return self if self.dtype == dtype else DenseVectors(self.array.astype(dtype))
+
+    @classmethod
+    def joined(cls, parts: Sequence[DenseVectors]) -> DenseVectors:
+        return cls(np.concatenate([part.array for part in parts], axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class DualVectors(Vectors):
     """Directions ``V = X[index]ᵀ coefficients``, left as coefficients until someone asks for them."""
 
     store: RowStore
@@ -31,6 +106,25 @@ class DualVectors:
     def columns(self, keep: np.ndarray | slice) -> DualVectors:
         return DualVectors(self.store, self.index, self.coefficients[:, keep])
 
+    def combined(self, coefficients: np.ndarray) -> DualVectors:
+        return DualVectors(self.store, self.index, self.coefficients @ coefficients)
+
+    def projected(self, rows: Any) -> np.ndarray:
+        return np.asarray((rows @ self.store.rows[self.index].T) @ self.coefficients)
+
+    def astype(self, dtype: np.dtype) -> DualVectors:
+        return self  # the rows keep their type; so do products with them
+
+    @classmethod
+    def joined(cls, parts: Sequence[DualVectors]) -> DualVectors:
+        store = parts[0].store
+        coefficients = np.zeros((store.n_rows, sum(p.shape[1] for p in parts)), dtype=parts[0].dtype)
+        start = 0
+        for part in parts:
+            np.add.at(coefficients[:, start : start + part.shape[1]], part.index, part.coefficients)
+            start += part.shape[1]
+        return cls(store, np.arange(store.n_rows), coefficients)
+
 
 @dataclass(frozen=True, eq=False)
 class Directions:
@@ -38,7 +132,7 @@ class Directions:
 
     Attributes
     ----------
-    vectors : (d, r) array or DualVectors
+    vectors : Vectors
         One direction a column.
     values : (r,) array
         Eigenvalues: the signal-to-noise ratio of each direction.
@@ -54,7 +148,7 @@ class Directions:
         The quotient's label.
     """
 
-    vectors: np.ndarray | DualVectors
+    vectors: Vectors
     values: np.ndarray
     residuals: np.ndarray
     converged: bool
@@ -68,11 +162,14 @@ class Directions:
 
     def toarray(self) -> np.ndarray:
         """The directions as a dense (d, r) array."""
-        return self.vectors.toarray() if isinstance(self.vectors, DualVectors) else self.vectors
+        return self.vectors.toarray()
 
     def first(self, count: int) -> Directions:
         """The first ``count`` directions."""
-        keep = slice(0, count)
-        dual = isinstance(self.vectors, DualVectors)
-        vectors = self.vectors.columns(keep) if dual else self.vectors[:, keep]  # type: ignore[union-attr,index]
-        return replace(self, vectors=vectors, values=self.values[keep], residuals=self.residuals[keep])
+        return self.take(slice(0, count))
+
+    def take(self, keep: np.ndarray | slice) -> Directions:
+        """Some of the directions, in the order given."""
+        return replace(
+            self, vectors=self.vectors.columns(keep), values=self.values[keep], residuals=self.residuals[keep]
+        )

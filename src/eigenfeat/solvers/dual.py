@@ -19,15 +19,17 @@ from scipy.linalg import cholesky, eigh, solve_triangular
 
 from eigenfeat.moments.forms import FactoredForm
 from eigenfeat.quotients.quotient import Quotient
-from eigenfeat.solvers.conventions import largest_entry_signs, leading, rank_cutoff, signs_of
+from eigenfeat.solvers.contract import Solver
+from eigenfeat.solvers.conventions import leading, rank_cutoff
 from eigenfeat.solvers.directions import Directions, DualVectors
 from eigenfeat.solvers.finish import collect
+from eigenfeat.solvers.needs import FACTORED, LARGEST
 from eigenfeat.solvers.noise import zero_noise
 from eigenfeat.solvers.request import Request
+from eigenfeat.solvers.signs import largest_entry_signs, reference_signs
 from eigenfeat.solvers.stacked_rows import StackedRows, small_gram
 
-name = "dual"
-requires = ("factored", "largest")
+NAME = "dual"
 
 #: Up to this order, stacked eigenproblems beat one call a problem for a few directions.
 STACKED = 64
@@ -119,7 +121,7 @@ def _solve_stack(quotients: Sequence[Quotient], shared: _Noise, request: Request
     for (signal_rows, c), d in zip(by_signal, by_noise):
         coefficients = np.concatenate([c, d]).astype(request.dtype, copy=False)
         vectors.append(DualVectors(noise.store, np.concatenate([signal_rows, noise_rows]), coefficients))
-    return collect(quotients, _oriented(quotients, vectors), values, residuals, request, name, noise_rank)
+    return collect(quotients, _oriented(quotients, vectors), values, residuals, request, NAME, noise_rank)
 
 
 def _ridged(
@@ -198,7 +200,7 @@ def _residuals(
 
 
 def _oriented(quotients: Sequence[Quotient], vectors: Sequence[DualVectors]) -> list[DualVectors]:
-    """Signs as `conventions.orient` gives them, with the references projected on the rows first."""
+    """Signs as `signs.orient` gives them, with the references projected on the rows first."""
     projected = _projected_references(quotients, vectors)
     if len({(p.shape, v.coefficients.shape) for p, v in zip(projected, vectors)}) == 1:
         signs = _signs(np.stack(projected), np.stack([v.coefficients for v in vectors]))
@@ -218,7 +220,7 @@ def _signs(projected: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
         return np.zeros((*coefficients.shape[:-2], coefficients.shape[-1]))
     # The sum of sizes bounds the sum: what is small next to it is rounding.
     reach = np.einsum("...n,...nr->...r", np.abs(projected).max(axis=-1), np.abs(coefficients))
-    return signs_of(np.swapaxes(projected, -1, -2) @ coefficients, reach)
+    return reference_signs(np.swapaxes(projected, -1, -2) @ coefficients, reach)
 
 
 def _projected_references(quotients: Sequence[Quotient], vectors: Sequence[DualVectors]) -> list[np.ndarray]:
@@ -231,3 +233,6 @@ def _projected_references(quotients: Sequence[Quotient], vectors: Sequence[DualV
     together = np.asarray(store.times(np.concatenate([v.index for v in vectors]), np.concatenate(references).T))
     row, column = (np.cumsum([0, *map(len, part)]) for part in ([v.index for v in vectors], references))
     return [together[row[i] : row[i + 1], column[i] : column[i + 1]] for i in range(len(quotients))]
+
+
+SOLVER = Solver(NAME, solve_group, needs=(FACTORED, LARGEST))

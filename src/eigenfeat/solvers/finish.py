@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from eigenfeat.quotients.quotient import Quotient
-from eigenfeat.solvers.conventions import orientation, relative_residuals, wanted
-from eigenfeat.solvers.directions import Directions, DualVectors
+from eigenfeat.solvers.conventions import relative_residuals, wanted
+from eigenfeat.solvers.directions import DenseVectors, Directions, Vectors
 from eigenfeat.solvers.noise import BasisNoise, NoiseFactor, WoodburyNoise
 from eigenfeat.solvers.request import Request
+from eigenfeat.solvers.signs import orientation
 
 
 def finish(
@@ -42,7 +43,8 @@ def finish(
         SV, NV = noise.whiten(SV), noise.whiten(NV)
     residuals = relative_residuals(SV, NV, values, spectrum_scale(quotients, values, request))
     vectors = vectors * orientation(vectors, [q.references for q in quotients])[:, None, :]
-    return collect(quotients, vectors.astype(request.dtype, copy=False), values, residuals, request, solver, noise.rank)
+    found = [DenseVectors(v) for v in vectors.astype(request.dtype, copy=False)]
+    return collect(quotients, found, values, residuals, request, solver, noise.rank)
 
 
 def spectrum_scale(quotients: Sequence[Quotient], values: np.ndarray, request: Request) -> np.ndarray:
@@ -54,7 +56,7 @@ def spectrum_scale(quotients: Sequence[Quotient], values: np.ndarray, request: R
 
 def collect(
     quotients: Sequence[Quotient],
-    vectors: np.ndarray | Sequence[DualVectors],
+    vectors: Sequence[Vectors],
     values: np.ndarray,
     residuals: np.ndarray,
     request: Request,
@@ -69,10 +71,9 @@ def collect(
     results = []
     for i, quotient in enumerate(quotients):
         columns = slice(None) if whole[i] else np.flatnonzero(keep[i])
-        found = vectors[i]
         results.append(
             Directions(
-                vectors=found[:, columns] if isinstance(found, np.ndarray) else found.columns(columns),
+                vectors=vectors[i].columns(columns),
                 values=values[i, columns],
                 residuals=residuals[i, columns],
                 converged=bool(below[i]),

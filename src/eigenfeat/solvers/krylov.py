@@ -18,14 +18,15 @@ from scipy.linalg import blas, lapack
 from eigenfeat.moments.forms import DenseForm, SymmetricForm
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.solvers import dense
+from eigenfeat.solvers.contract import Solver
 from eigenfeat.solvers.conventions import rank_cutoff, relative_residuals
 from eigenfeat.solvers.directions import Directions
 from eigenfeat.solvers.finish import finish
+from eigenfeat.solvers.needs import LARGEST, MODERATE, N_COMPONENTS
 from eigenfeat.solvers.noise import BasisNoise, CholeskyNoise, NoiseFactor, factor_noise
 from eigenfeat.solvers.request import Request
 
-name = "krylov"
-requires = ("moderate_size", "largest", "n_components")
+NAME = "krylov"
 
 #: Columns of all blocks together that are worked on at once: enough for BLAS, little for memory.
 SIDE_BY_SIDE = 512
@@ -34,10 +35,18 @@ GUIDE_CONDITION = 1e5
 #: Basis columns a direction: before the residuals begin to fall, for each digit they fall by, at which to give up.
 #: The first two tell when to look for convergence, which costs as much as a step.
 ONSET, PER_DIGIT, GIVE_UP = 2.5, 0.65, 16
+#: Columns from which, and share of them up to which, a Krylov space is quicker than LAPACK.
+KRYLOV_SIZE, KRYLOV_SHARE = 256, 1 / GIVE_UP
 #: Ritz vectors kept beyond those asked for: the last ones converge last.
 GUARD = 4
 #: Rounds of residual corrections before the dense solver takes over.
 CORRECTIONS = 4
+
+
+def few_of_many(quotient: Quotient, request: Request) -> bool:
+    """Whether a Krylov space is quicker than LAPACK: few directions of many columns are wanted."""
+    d, k = quotient.n_features, request.n_components
+    return d >= KRYLOV_SIZE and k is not None and k <= KRYLOV_SHARE * d
 
 
 def solve_group(quotients: Sequence[Quotient], request: Request) -> list[Directions]:
@@ -211,7 +220,7 @@ def _refine(
         size = np.sqrt(np.einsum("ij,ij->j", E, NE))
         V, SV, NV = np.hstack([V, E / size]), np.hstack([SV, S @ (E / size)]), np.hstack([NV, NE / size])
     products = SV[None, :, :k], NV[None, :, :k]
-    return finish([quotient], V[None, :, :k], values[None, :k], request, name, noise, products)[0]
+    return finish([quotient], V[None, :, :k], values[None, :k], request, NAME, noise, products)[0]
 
 
 def _ritz(signal: np.ndarray, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -221,3 +230,6 @@ def _ritz(signal: np.ndarray, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray
     W = U[:, kept] / np.sqrt(D[kept])
     values, Y = np.linalg.eigh(W.T @ signal @ W)
     return values[::-1].astype(noise.dtype), (W @ Y[:, ::-1]).astype(noise.dtype)
+
+
+SOLVER = Solver(NAME, solve_group, needs=(MODERATE, LARGEST, N_COMPONENTS), suits=few_of_many)

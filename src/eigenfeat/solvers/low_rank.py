@@ -8,14 +8,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from eigenfeat.quotients.quotient import Quotient
+from eigenfeat.solvers.contract import Solver
 from eigenfeat.solvers.conventions import leading, rank_cutoff
 from eigenfeat.solvers.directions import Directions
 from eigenfeat.solvers.finish import finish
+from eigenfeat.solvers.needs import LARGEST, NOISE_SOLVE, SIGNAL_FACTOR
 from eigenfeat.solvers.noise import NoiseFactor, WoodburyNoise, noise_solver
 from eigenfeat.solvers.request import Request
 
-name = "low_rank"
-requires = ("signal_factor", "noise_solve", "largest")
+NAME = "low_rank"
 
 
 def solve_group(quotients: Sequence[Quotient], request: Request) -> list[Directions]:
@@ -40,4 +41,7 @@ def _solve_stack(
     values, U = np.linalg.eigh(H.transpose(0, 2, 1) @ P)
     cutoff = rank_cutoff(values, request.dtype)[:, None]
     values, U = leading(np.where(values > cutoff, values, np.nan), U, request)
-    return finish(quotients, P @ U, values, request, name, noise)
+    return finish(quotients, P @ U, values, request, NAME, noise)
+
+
+SOLVER = Solver(NAME, solve_group, needs=(SIGNAL_FACTOR, NOISE_SOLVE, LARGEST))

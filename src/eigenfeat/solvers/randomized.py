@@ -17,13 +17,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from eigenfeat.quotients.quotient import Quotient
+from eigenfeat.solvers.contract import Solver
 from eigenfeat.solvers.directions import Directions
 from eigenfeat.solvers.finish import finish
+from eigenfeat.solvers.needs import LARGEST, N_COMPONENTS, NOISE_SOLVE
 from eigenfeat.solvers.noise import noise_solver
 from eigenfeat.solvers.request import Request
 
-name = "randomized"
-requires = ("noise_solve", "largest", "n_components")
+NAME = "randomized"
 
 #: Random vectors beyond the directions asked for, and passes at most.
 OVERSAMPLING, PASSES = 5, 10
@@ -35,7 +36,7 @@ def solve_group(quotients: Sequence[Quotient], request: Request) -> list[Directi
     results: list[Directions] = []
     for quotient in quotients:
         vectors, values = _subspace(quotient, noise.solve, noise.rank, request)
-        results += finish([quotient], vectors[None], values[None], request, name, noise)
+        results += finish([quotient], vectors[None], values[None], request, NAME, noise)
     return results
 
 
@@ -91,3 +92,6 @@ def _orthonormal(block: np.ndarray, N_block: np.ndarray, floor: float = 0.0) -> 
     kept = max(float(np.finfo(block.dtype).eps) * D[-1], floor) < D
     rotation = (U[:, kept] / np.sqrt(D[kept])).astype(block.dtype)
     return block @ rotation, N_block @ rotation
+
+
+SOLVER = Solver(NAME, solve_group, needs=(NOISE_SOLVE, LARGEST, N_COMPONENTS))

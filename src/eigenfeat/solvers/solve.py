@@ -7,32 +7,22 @@ import warnings
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from typing import Protocol
 
 import numpy as np
 
-from eigenfeat.moments.threads import blas_threads, one_blas_thread
+from eigenfeat._threads import blas_threads, one_blas_thread
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.solvers import dense, dual, krylov, low_rank, randomized
+from eigenfeat.solvers.contract import Solver, SolverTable
 from eigenfeat.solvers.directions import Directions
 from eigenfeat.solvers.recurring import with_recurring_factors
 from eigenfeat.solvers.request import DEFAULT_TOL, Request
-from eigenfeat.solvers.requirements import missing
 
-
-class Solver(Protocol):
-    """A module that solves the quotients of one noise: its name, its needs, its function."""
-
-    name: str
-    requires: tuple[str, ...]
-
-    def solve_group(self, quotients: Sequence[Quotient], request: Request) -> list[Directions]: ...
-
-
-SOLVERS: dict[str, Solver] = {module.name: module for module in (dense, krylov, low_rank, dual, randomized)}
-
-#: Columns from which, and share of them up to which, a Krylov space is quicker than LAPACK.
-KRYLOV_SIZE, KRYLOV_SHARE = 256, 1 / krylov.GIVE_UP
+#: In the order "auto" tries them; see `choose`.
+SOLVERS = SolverTable(
+    (dual.SOLVER, low_rank.SOLVER, krylov.SOLVER, dense.SOLVER, randomized.SOLVER),
+    describe=lambda quotient: f"quotient {quotient.label!r}",
+)
 
 
 def solve(
@@ -113,7 +103,7 @@ def solve(
     return ordered
 
 
-def choose(quotient: Quotient, request: Request) -> str:
+def choose(quotient: Quotient, request: Request, solver: str = "auto") -> Solver:
     """The solver "auto" takes: the first that the problem meets the needs of.
 
     ==========  ================================================================================
@@ -121,52 +111,29 @@ def choose(quotient: Quotient, request: Request) -> str:
     ==========  ================================================================================
     dual        signal and noise are rows of one store, largest wanted
     low_rank    the signal comes as H with S = HHᵀ, largest wanted
-    krylov      the `KRYLOV_SHARE` largest or fewer of at least `KRYLOV_SIZE`
+    krylov      the `krylov.KRYLOV_SHARE` largest or fewer of at least `krylov.KRYLOV_SIZE`
     dense       everything else that may be formed
     randomized  too many columns for that
     ==========  ================================================================================
     """
-    d, k = quotient.n_features, request.n_components
-    few_of_many = d >= KRYLOV_SIZE and k is not None and k <= KRYLOV_SHARE * d
-    for module, worth in (
-        (dual, True),
-        (low_rank, True),
-        (krylov, few_of_many),
-        (dense, True),
-        (randomized, True),
-    ):
-        if worth and not missing(module.requires, quotient, request):
-            return module.name
-    raise ValueError(_refusal(dense.name, quotient, request))
+    return SOLVERS.choose(solver, quotient, request)
 
 
-def _groups(quotients: Sequence[Quotient], solver: str, request: Request) -> list[tuple[str, list[int]]]:
+def _groups(quotients: Sequence[Quotient], solver: str, request: Request) -> list[tuple[Solver, list[int]]]:
     """Positions of the quotients that share a noise and a solver, in order of first appearance."""
     groups: dict[tuple[int, str], list[int]] = {}
-    if solver != "auto" and solver not in SOLVERS:
-        raise ValueError(f"Unknown solver {solver!r}: choose one of {', '.join(['auto', *SOLVERS])}.")
     for position, quotient in enumerate(quotients):
-        name = choose(quotient, request) if solver == "auto" else solver
-        if solver != "auto" and missing(SOLVERS[name].requires, quotient, request):
-            raise ValueError(_refusal(name, quotient, request))
+        name = choose(quotient, request, solver).name
         groups.setdefault((id(quotient.noise), name), []).append(position)
-    return [(name, positions) for (_, name), positions in groups.items()]
-
-
-def _refusal(name: str, quotient: Quotient, request: Request) -> str:
-    """Why a solver cannot run on a quotient, and which ones can."""
-    lacking = missing(SOLVERS[name].requires, quotient, request)
-    able = [n for n, module in SOLVERS.items() if not missing(module.requires, quotient, request)]
-    way_out = f"solvers that can: {', '.join(able)}" if able else "no solver can"
-    return f"Solver {name!r} cannot run on quotient {quotient.label!r}: it needs {'; and '.join(lacking)} ({way_out})."
+    return [(SOLVERS[name], positions) for (_, name), positions in groups.items()]
 
 
 def _run(
-    groups: list[tuple[str, list[int]]], quotients: Sequence[Quotient], request: Request, n_jobs: int | None
+    groups: list[tuple[Solver, list[int]]], quotients: Sequence[Quotient], request: Request, n_jobs: int | None
 ) -> list[list[Directions]]:
-    def work(group: tuple[str, list[int]]) -> list[Directions]:
-        name, positions = group
-        return SOLVERS[name].solve_group([quotients[i] for i in positions], request)
+    def work(group: tuple[Solver, list[int]]) -> list[Directions]:
+        solver, positions = group
+        return solver.solve([quotients[i] for i in positions], request)
 
     # One noise: nothing to run side by side, BLAS may as well use the cores. The rule looks at the problem
     # alone, never at n_jobs, so that results are the same bit for bit.

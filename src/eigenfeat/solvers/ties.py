@@ -1,17 +1,42 @@
-"""One basis of each space of directions that share an eigenvalue."""
+"""The one owner of ties: one basis of each space of directions that share an eigenvalue."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-from scipy.linalg import qr
+from scipy.linalg import eigh, qr
 
-from eigenfeat.solvers.directions import Directions, DualVectors
+from eigenfeat.solvers.directions import Directions
 
 #: Eigenvalues closer than this, relative to the largest, belong to one space.
 TIE = 1e-9
+
+
+def rotate_ties(values: np.ndarray, rotation_of: Callable[[slice], np.ndarray], tie: float = TIE) -> np.ndarray | None:
+    """A rotation that is ``rotation_of(group)`` within every group of tied eigenvalues; None where there are no ties.
+
+    Parameters
+    ----------
+    values : (r,) array
+        In order.
+    rotation_of : callable
+        From a group of at least two positions to an orthogonal matrix of its size.
+    tie : float
+        Difference, relative to the largest magnitude, up to which neighbours are tied.
+    """
+    edges = np.flatnonzero(
+        np.concatenate([[True], np.abs(np.diff(values)) > tie * np.abs(values).max(initial=0.0), [True]])
+    )
+    groups = [slice(start, stop) for start, stop in pairwise(edges.tolist()) if stop - start > 1]
+    if not groups:
+        return None
+    rotation = np.eye(len(values))
+    for group in groups:
+        rotation[group, group] = rotation_of(group)
+    return rotation
 
 
 def settle_ties(directions: Directions, references: np.ndarray | None) -> Directions:
@@ -24,29 +49,27 @@ def settle_ties(directions: Directions, references: np.ndarray | None) -> Direct
     """
     if references is None:
         return directions
-    values, vectors = directions.values, directions.vectors
-    scale = TIE * np.abs(values).max(initial=0.0)
-    edges = np.flatnonzero(np.concatenate([[True], np.abs(np.diff(values)) > scale, [True]]))
-    rotation = None
-    for start, stop in pairwise(edges.tolist()):
-        if stop - start < 2:
-            continue
-        if rotation is None:
-            rotation, seen = np.eye(len(values)), _seen(references, vectors)
-        Q, R, _ = qr(seen[:, start:stop].T, pivoting=True)
-        signs = np.ones(stop - start)
+    seen: list[np.ndarray] = []
+
+    def towards_references(group: slice) -> np.ndarray:
+        if not seen:
+            seen.append(directions.vectors.projected(references))
+        Q, R, _ = qr(seen[0][:, group].T, pivoting=True)
+        signs = np.ones(len(Q))
         diagonal = np.diagonal(R)
         signs[: len(diagonal)] = np.where(diagonal < 0, -1.0, 1.0)
-        rotation[start:stop, start:stop] = Q * signs
+        return Q * signs
+
+    rotation = rotate_ties(directions.values, towards_references)
     if rotation is None:
         return directions
-    rotation = rotation.astype(vectors.dtype)
-    if isinstance(vectors, DualVectors):
-        return replace(directions, vectors=replace(vectors, coefficients=vectors.coefficients @ rotation))
-    return replace(directions, vectors=vectors @ rotation)
+    return replace(directions, vectors=directions.vectors.combined(rotation.astype(directions.vectors.dtype)))
 
 
-def _seen(references: np.ndarray, vectors: np.ndarray | DualVectors) -> np.ndarray:
-    if isinstance(vectors, DualVectors):
-        return np.asarray(vectors.store.times(vectors.index, references.T)).T @ vectors.coefficients
-    return references @ vectors
+def shortest_first(values: np.ndarray, inner: np.ndarray, tie: float) -> np.ndarray | None:
+    """The rotation that sorts directions of equal eigenvalue by length, shortest first; None without ties.
+
+    Among directions of one signal-to-noise ratio those of smallest ‖w‖ carry the largest variance, and a ridge that
+    tends to zero picks the same ones: to first order it takes ``λ shift wᵀw`` from an eigenvalue. ``inner`` is ``WᵀW``.
+    """
+    return rotate_ties(values, lambda group: eigh(inner[group, group], check_finite=False)[1], tie)

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from eigenfeat.moments import Moments
-from eigenfeat.quotients import Regularisation, pair_contrast
+from eigenfeat.quotients import Regularisation, contrast
 from eigenfeat.stability.bounds import moment_deviation
 from eigenfeat.stability.crawford import Perturbation, perturbation
 from eigenfeat.stability.null import Distinguishable, distinguishable
@@ -45,7 +45,7 @@ def pair_perturbation(
         As in the estimator.
     confidence : float
     """
-    quotient = pair_contrast(moments, [(signal, noise)], regularisation=Regularisation(ridge))[0]
+    quotient = contrast(moments, [(signal, noise)], regularisation=Regularisation(ridge))[0]
     each = 1 - (1 - confidence) / 2
     above, below = (moment_deviation(moments.effective_count(c), radius, each) for c in (signal, noise))
     below *= 1 + ridge / np.sqrt(moments.n_features)

@@ -1,13 +1,12 @@
-"""What a solver may ask of a problem, and the one check that explains why it cannot run."""
+"""What the solvers of quotients may ask of a problem."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 
 from eigenfeat.moments.forms import DenseForm, FactoredForm
 from eigenfeat.quotients.quotient import Quotient
+from eigenfeat.solvers.contract import Need
 from eigenfeat.solvers.request import Request
 
 #: Columns up to which d × d arrays are formed when a problem comes factored: 200 MB each in float64.
@@ -41,20 +40,12 @@ def wants_few(quotient: Quotient, request: Request) -> bool:
     return request.n_components is not None
 
 
-#: Need -> (test of a quotient and a request, what it means in words).
-NEEDS: dict[str, tuple[Callable[[Quotient, Request], bool], str]] = {
-    "signal_factor": (has_signal_factor, "a signal_factor H with S = HHᵀ"),
-    "factored": (is_factored, "signal and noise factored over one row store, the signal without a shift"),
-    "moderate_size": (is_moderate, f"matrices that are dense or have at most {MODERATE_SIZE} columns"),
-    "noise_solve": (
-        has_noise_solve,
-        f"a noise that is dense, has at most {MODERATE_SIZE} columns, or is made of rows and one number as ridge",
-    ),
-    "largest": (wants_largest, 'which="largest"'),
-    "n_components": (wants_few, "a given n_components"),
-}
-
-
-def missing(requires: tuple[str, ...], quotient: Quotient, request: Request) -> list[str]:
-    """The needs a problem does not meet, in words."""
-    return [NEEDS[need][1] for need in requires if not NEEDS[need][0](quotient, request)]
+SIGNAL_FACTOR = Need(has_signal_factor, "a signal_factor H with S = HHᵀ")
+FACTORED = Need(is_factored, "signal and noise factored over one row store, the signal without a shift")
+MODERATE = Need(is_moderate, f"matrices that are dense or have at most {MODERATE_SIZE} columns")
+NOISE_SOLVE = Need(
+    has_noise_solve,
+    f"a noise that is dense, has at most {MODERATE_SIZE} columns, or is made of rows and one number as ridge",
+)
+LARGEST = Need(wants_largest, 'which="largest"')
+N_COMPONENTS = Need(wants_few, "a given n_components")

@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.linalg import LinAlgError, cholesky
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from eigenfeat.moments.threads import blas_threads, one_blas_thread
+from eigenfeat._threads import blas_threads, one_blas_thread
 
 RADIAL = ("rbf", "inverse_multiquadric")
 DOT_PRODUCT = ("linear", "poly", "sigmoid")

@@ -1,0 +1,176 @@
+"""The edge where input is checked, and the verbs every fitted model shares.
+
+Below this file functions assume finite float arrays of matching length. Above it no estimator repeats a check or a
+prediction rule: it fits a value (`eigenfeat.stages.Fitted`), and the mixins here answer from that value.
+"""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from eigenfeat.stages import Fitted
+
+FLOATS = (np.float64, np.float32)
+
+Class = TypeVar("Class", bound=type)
+
+
+class Estimator(BaseEstimator):
+    """Base of every estimator: how its rows are checked, and what became of names it once had.
+
+    Subclasses say whether they take sparse rows (`_takes_sparse`) and leave their fitted value in ``fitted_``.
+    """
+
+    fitted_: Fitted
+
+    _takes_sparse = True
+    #: Attributes that have another name now: old -> what to use.
+    _renamed_attributes: dict[str, str] = {}
+
+    def _check(self, X: Any, y: Any = "no_validation", *, reset: bool = True, **options: Any) -> Any:
+        """Rows (and targets, where given) as checked arrays: float64 or float32, CSR where sparse."""
+        sparse_format = "csr" if self._takes_sparse else False
+        options = {"accept_sparse": sparse_format, "dtype": list(FLOATS), "reset": reset, **options}
+        return validate_data(self, X, y, **options)
+
+    def _check_new(self, X: Any) -> Any:
+        """Rows for a model that has been fitted."""
+        check_is_fitted(self)
+        return self._check(X, reset=False)
+
+    def __getattr__(self, name: str) -> Any:
+        renamed = type(self)._renamed_attributes.get(name)
+        if renamed is None:
+            return object.__getattribute__(self, name)  # fails as it did, with the reason a property may have given
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r} any more: it is now {renamed}")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._takes_sparse
+        return tags
+
+
+def renamed_parameters(**new: str):
+    """A class decorator: a constructor parameter under its old name is refused with what to write instead."""
+
+    def decorate(cls: Class) -> Class:
+        init = cls.__init__  # type: ignore[misc]
+
+        @wraps(init)
+        def checked_init(self, *args, **kwargs):
+            for name in new.keys() & kwargs.keys():
+                raise TypeError(f"{cls.__name__} has no parameter {name!r} any more: {new[name]}.")
+            init(self, *args, **kwargs)
+
+        cls.__init__ = checked_init  # type: ignore[misc]
+        return cls
+
+    return decorate
+
+
+class FeaturesMixin(TransformerMixin):
+    """`transform` from the fitted chain."""
+
+    def transform(self, X):
+        """The features of every row.
+
+        Parameters
+        ----------
+        X : (n, d) array, sparse matrix or dataframe
+
+        Returns
+        -------
+        (n, n_features_out) array
+            float32 for float32 input.
+        """
+        X = self._check_new(X)
+        return self.fitted_.features.at(X)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class ComponentsMixin(ClassNamePrefixFeaturesOutMixin, FeaturesMixin):
+    """`transform` whose columns are named after the estimator and numbered."""
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.fitted_.features.n_columns(self.n_features_in_)
+
+
+class ScoresMixin(ClassifierMixin):
+    """Every verb of a classifier from its chain of scores and the stage that makes probabilities of them."""
+
+    classes_: np.ndarray
+
+    def decision_function(self, X):
+        """Decision values: (n, k), or for two classes (n,) values that are positive for the second.
+
+        Parameters
+        ----------
+        X : (n, d) array, sparse matrix or dataframe
+        """
+        return flat(self._scores(X))
+
+    def predict(self, X):
+        """The class of the largest decision value."""
+        return self.classes_[winners(self.decision_function(X))]
+
+    def predict_log_proba(self, X):
+        """Logarithms of the class probabilities, (n, k), exact where the probabilities round to zero."""
+        scores = self._scores(X)
+        return self.fitted_.probabilities.apply(scores)
+
+    def predict_proba(self, X):
+        """Class probabilities, (n, k), in the order of ``classes_``."""
+        return np.exp(self.predict_log_proba(X))
+
+    def _scores(self, X) -> np.ndarray:
+        X = self._check_new(X)
+        return self.fitted_.scores.at(X)
+
+
+class PredictionsMixin(RegressorMixin):
+    """`predict` of a regressor from its chain, in the shape of the y it was fitted on."""
+
+    _y_is_flat: bool
+
+    def predict(self, X):
+        """Predicted targets, of the shape of the y of `fit`.
+
+        Parameters
+        ----------
+        X : (n, d) array, sparse matrix or dataframe
+
+        Returns
+        -------
+        (n,) or (n, q) array
+        """
+        X = self._check_new(X)
+        predicted = self.fitted_.predictions.at(X)
+        return predicted[:, 0] if self._y_is_flat else predicted
+
+
+def flat(scores: np.ndarray) -> np.ndarray:
+    """Decision values as scikit-learn wants them: a vector for two classes."""
+    if scores.shape[1] == 1:
+        return scores[:, 0]
+    return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+
+def winners(decision: np.ndarray) -> np.ndarray:
+    """Index of the predicted class of every row."""
+    return (decision > 0).astype(int) if decision.ndim == 1 else np.argmax(decision, axis=1)

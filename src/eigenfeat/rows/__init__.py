@@ -1,0 +1,26 @@
+"""Where rows live: anything that can be read a block at a time, and views of it."""
+
+from eigenfeat.rows.arrays import ArrayRows
+from eigenfeat.rows.blocks import dense, held, over_parts, row_blocks
+from eigenfeat.rows.source import Block, RandomRows, RowBlock, RowSource, Selection
+from eigenfeat.rows.store import RowStore
+from eigenfeat.rows.views import ChosenRows, LabelledRows, MappedRows, RowMap, as_row_source
+
+__all__ = [
+    "ArrayRows",
+    "Block",
+    "ChosenRows",
+    "LabelledRows",
+    "MappedRows",
+    "RandomRows",
+    "RowBlock",
+    "RowMap",
+    "RowSource",
+    "RowStore",
+    "Selection",
+    "as_row_source",
+    "dense",
+    "held",
+    "over_parts",
+    "row_blocks",
+]

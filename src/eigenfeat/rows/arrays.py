@@ -1,0 +1,54 @@
+"""Rows of arrays, memory maps and sparse matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from eigenfeat.rows.source import Block, RandomRows, RowBlock, Selection, part_of
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayRows(RandomRows):
+    """Rows of an array, memory map or CSR matrix, read in the floating type that products run in."""
+
+    array: Block
+    labels: np.ndarray | None = None
+    weights: np.ndarray | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return self.array.shape[0]
+
+    @property
+    def n_columns(self) -> int:
+        return self.array.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype:
+        return np.dtype(np.float32 if self.array.dtype == np.float32 else np.float64)
+
+    @property
+    def is_sparse(self) -> bool:
+        return sparse.issparse(self.array)
+
+    def rows(self, selection: Selection) -> Block:
+        block = self.array[selection]
+        if sparse.issparse(block):
+            return block.astype(self.dtype, copy=False)
+        return np.asarray(block, dtype=self.dtype)
+
+    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
+        """As they are stored, without a copy: small integers need not become floats before they are multiplied.
+
+        The default is one block: nothing is gained by cutting what is there already.
+        """
+        if batch_size is None or batch_size >= self.n_rows:
+            yield RowBlock(0, self.array, self.labels, self.weights)
+            return
+        for start in range(0, self.n_rows, batch_size):
+            chosen = slice(start, min(start + batch_size, self.n_rows))
+            yield RowBlock(start, self.array[chosen], part_of(self.labels, chosen), part_of(self.weights, chosen))

@@ -1,0 +1,62 @@
+"""How a pass is cut into blocks, and how blocks are shared among threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import TypeVar
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy import sparse
+
+from eigenfeat._threads import blas_threads, one_blas_thread
+from eigenfeat.rows.source import Block, RowSource
+
+# A block of this many bytes stays in the caches of one core between the two products it is used in.
+BLOCK_BYTES = 4_000_000
+# Parts of a pass that are summed on their own: enough to occupy the threads of a desktop machine.
+N_PARTS = 8
+
+Result = TypeVar("Result")
+
+
+def row_blocks(n_rows: int, n_columns: int, itemsize: int, batch_size: int | None = None) -> list[slice]:
+    """Consecutive slices that cover the rows, each small enough for a block to stay in cache."""
+    if batch_size is None:
+        batch_size = min(4096, max(32, BLOCK_BYTES // max(1, n_columns * itemsize)))
+    return [slice(start, min(start + batch_size, n_rows)) for start in range(0, n_rows, batch_size)]
+
+
+def over_parts(
+    blocks: Sequence[slice], run: Callable[[Sequence[slice]], Result], n_jobs: int | None = None
+) -> list[Result]:
+    """``run`` on a few parts of the blocks, in threads with BLAS held to one thread each.
+
+    The parts do not depend on the number of threads (``n_jobs``; by default as many as linear algebra may use), so
+    neither do sums over them.
+    """
+    edges = np.linspace(0, len(blocks), min(N_PARTS, len(blocks)) + 1).astype(int)
+    parts = [blocks[a:b] for a, b in pairwise(edges)]
+    n_threads = min(len(parts), blas_threads() if n_jobs is None else effective_n_jobs(n_jobs))
+    with one_blas_thread():
+        if n_threads <= 1:
+            return [run(part) for part in parts]
+        with ThreadPoolExecutor(n_threads) as pool:
+            return list(pool.map(run, parts))
+
+
+def held(source: RowSource, batch_size: int | None = 4096) -> np.ndarray:
+    """All rows of a source as one dense array in its type, filled block by block."""
+    if source.n_rows is None:
+        return np.concatenate([dense(block.rows).astype(source.dtype) for block in source.blocks(batch_size)])
+    rows = np.empty((source.n_rows, source.n_columns), dtype=source.dtype)
+    for block in source.blocks(batch_size):
+        rows[block.selection] = dense(block.rows)
+    return rows
+
+
+def dense(block: Block) -> np.ndarray:
+    """A block as a dense array."""
+    return block.toarray() if sparse.issparse(block) else block

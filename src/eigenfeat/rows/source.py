@@ -1,0 +1,122 @@
+"""The one thing that moments, features and the convex stage ask of rows: a pass over blocks of them.
+
+A *row source* says how wide its rows are and of which type, and can be passed over, block by block, with the labels and
+weights that go with the rows. Whether it knows how many rows it has, and whether some of them can be asked for out of
+order, depends on where they live: an array can do both, a stream neither until it has been read once.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Selection = slice | np.ndarray
+"""Rows by a slice of step one or an array of indices."""
+
+Block = Any
+"""Some rows: a dense (n, d) array or a CSR matrix (which has no types to check)."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowBlock:
+    """Consecutive rows of a pass.
+
+    Attributes
+    ----------
+    start : int
+        Rows that came before.
+    rows : (n, d) array or CSR matrix
+    labels, weights : (n,) arrays or None
+        Of these rows, where the source has any.
+    """
+
+    start: int
+    rows: Block
+    labels: np.ndarray | None = None
+    weights: np.ndarray | None = None
+
+    @property
+    def selection(self) -> slice:
+        """Where these rows stand in the source."""
+        return slice(self.start, self.start + self.rows.shape[0])
+
+
+class RowSource(ABC):
+    """Rows that are read a block at a time, and may not exist as a whole.
+
+    A new kind of source says its width and type and makes a pass; `RandomRows` is the base of those whose rows can be
+    asked for in any order. Passes may run in several threads at once.
+    """
+
+    @property
+    @abstractmethod
+    def n_columns(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def dtype(self) -> np.dtype:
+        """float64 or float32: what products with the rows run in."""
+
+    @property
+    def n_rows(self) -> int | None:
+        """None where nobody has counted: a stream that has not been passed over."""
+        return None
+
+    @property
+    def has_random_access(self) -> bool:
+        """Whether `rows` works."""
+        return False
+
+    @abstractmethod
+    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
+        """One pass, in order; without ``batch_size``, in blocks that suit the source."""
+
+    def rows(self, selection: Selection) -> Block:
+        """The chosen rows, in the type of the source."""
+        raise TypeError(
+            f"{type(self).__name__} can only be read in order: call blocks(), or hold its rows in memory first "
+            "(eigenfeat.rows.held)."
+        )
+
+
+class RandomRows(RowSource):
+    """A source of known length whose rows can be asked for in any order."""
+
+    #: Rows a block of a pass where the caller does not say: few enough that what is made of them stays small.
+    default_batch = 8192
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int: ...
+
+    @property
+    def has_random_access(self) -> bool:
+        return True
+
+    @property
+    def labels(self) -> np.ndarray | None:
+        """(n,) labels of the rows, where they have any."""
+        return None
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """(n,) weights of the rows, where they have any."""
+        return None
+
+    @abstractmethod
+    def rows(self, selection: Selection) -> Block: ...
+
+    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
+        step = batch_size or self.default_batch
+        for start in range(0, self.n_rows, step):
+            chosen = slice(start, min(start + step, self.n_rows))
+            yield RowBlock(start, self.rows(chosen), part_of(self.labels, chosen), part_of(self.weights, chosen))
+
+
+def part_of(values: np.ndarray | None, selection: Selection) -> np.ndarray | None:
+    """Chosen entries of what may not be there."""
+    return None if values is None else values[selection]

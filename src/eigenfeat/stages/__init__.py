@@ -1,0 +1,26 @@
+"""A fitted model as a value: a chain of frozen stages, each a function of rows."""
+
+from eigenfeat.stages.affine import Affine
+from eigenfeat.stages.chain import Chain, Fitted
+from eigenfeat.stages.inputs import BaseMap, WithConstant
+from eigenfeat.stages.kernel_expansion import KernelExpansion
+from eigenfeat.stages.layer import FeatureLayer, LayerRows
+from eigenfeat.stages.outputs import EstimatorScores, GaussianPosteriors, GeometricMean, Softmax
+from eigenfeat.stages.stage import Beside, Stage
+
+__all__ = [
+    "Affine",
+    "BaseMap",
+    "Beside",
+    "Chain",
+    "EstimatorScores",
+    "FeatureLayer",
+    "Fitted",
+    "GaussianPosteriors",
+    "GeometricMean",
+    "KernelExpansion",
+    "LayerRows",
+    "Softmax",
+    "Stage",
+    "WithConstant",
+]

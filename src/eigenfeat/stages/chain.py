@@ -1,0 +1,102 @@
+"""Stages one after the other, and what a fit leaves behind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from eigenfeat.rows import Block, MappedRows, RowSource, as_row_source, held, over_parts, row_blocks
+from eigenfeat.stages.stage import Stage
+
+
+@dataclass(frozen=True, eq=False)
+class Chain(Stage):
+    """Stages applied in order: rows in, the last one's result out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenfeat.stages import Affine, Chain, Softmax
+    >>> scores = Chain((Affine.of(np.array([[1.0, 0.0], [0.0, 2.0]])),))
+    >>> scores.then(Softmax()).at(np.zeros((1, 2))).round(2)
+    array([[-0.69, -0.69]])
+    """
+
+    stages: tuple[Stage, ...] = ()
+
+    def then(self, *stages: Stage) -> Chain:
+        """This chain with further stages behind it."""
+        return Chain((*self.stages, *stages))
+
+    def apply(self, rows: Block) -> np.ndarray:
+        for stage in self.stages:
+            rows = stage.apply(rows)
+        return rows
+
+    def n_columns(self, n_inputs: int) -> int:
+        for stage in self.stages:
+            n_inputs = stage.n_columns(n_inputs)
+        return n_inputs
+
+    def widest(self, n_inputs: int) -> int:
+        widest = n_inputs
+        for stage in self.stages:
+            widest = max(widest, stage.widest(n_inputs))
+            n_inputs = stage.n_columns(n_inputs)
+        return widest
+
+    def astype(self, dtype: np.dtype) -> Chain:
+        return Chain(tuple(stage.astype(dtype) for stage in self.stages))
+
+    def over(self, source: RowSource) -> RowSource:
+        """The chain's results as a source of rows, made when they are asked for."""
+        return MappedRows(source, self.astype(source.dtype)) if self.stages else source
+
+    def at(self, X: RowSource | Block, n_jobs: int | None = None) -> np.ndarray:
+        """The chain's results at all rows as one array, made in blocks that stay in cache, several at a time.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or row source
+        n_jobs : int, optional
+            Threads; by default as many as linear algebra may use. The result does not depend on it.
+        """
+        source = as_row_source(X)
+        if source.n_rows is None or not source.has_random_access:
+            return held(self.over(source), batch_size=None)
+        chain = self.astype(source.dtype)
+        blocks = row_blocks(source.n_rows, chain.widest(source.n_columns), source.dtype.itemsize)
+        if len(blocks) == 1:
+            return chain.apply(source.rows(blocks[0]))  # no threads of ours: BLAS may use the cores
+        results = np.empty((source.n_rows, chain.n_columns(source.n_columns)), dtype=source.dtype)
+
+        def run(part: Sequence[slice]) -> None:
+            for chosen in part:
+                results[chosen] = chain.apply(source.rows(chosen))
+
+        over_parts(blocks, run, n_jobs)
+        return results
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What a fit leaves behind: everything that is asked of a model later is read off these chains.
+
+    Attributes
+    ----------
+    features : Chain or None
+        Rows to what `transform` returns.
+    scores : Chain or None
+        Rows to decision values: a column a class, or one column for two classes.
+    probabilities : Stage or None
+        Decision values to logarithms of class probabilities, (n, k).
+    predictions : Chain or None
+        Rows to predicted targets of a regression, (n, q).
+    """
+
+    features: Chain | None = None
+    scores: Chain | None = None
+    probabilities: Stage | None = None
+    predictions: Chain | None = None

@@ -1,0 +1,109 @@
+"""Projections and the features made of them: one stage, and the rows it makes while projections are held."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from eigenfeat.rows import Block, MappedRows, RandomRows, Selection, dense, held
+from eigenfeat.stages.affine import Affine
+from eigenfeat.stages.stage import Stage
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureLayer(Stage):
+    """``[x · input_scale, map(x @ V + bias)]``: line 7 of GEM's Algorithm 1.
+
+    Parameters
+    ----------
+    projection : Affine
+    feature_map : FeatureMap
+        Fitted, if it has to be (`eigenfeat.features.maps`).
+    input_scale : (d,) array, optional
+        What the inputs, put first, are multiplied by; without it they are not kept.
+    """
+
+    projection: Affine
+    feature_map: Any
+    input_scale: np.ndarray | None = None
+
+    def apply(self, rows: Block) -> np.ndarray:
+        return self.join(rows, self.projection.apply(rows))
+
+    def join(self, rows: Block, projections: np.ndarray) -> np.ndarray:
+        """The features from rows and their projections."""
+        projections = np.ascontiguousarray(projections)
+        n_inputs = self._n_kept(rows.shape[1])
+        n_features = self.feature_map.n_columns(projections.shape[1])
+        block = np.empty((len(projections), n_inputs + n_features), projections.dtype)
+        if self.input_scale is not None:
+            kept = block[:, :n_inputs]
+            kept[...] = dense(rows)
+            kept *= self.input_scale.astype(block.dtype, copy=False)
+        self.feature_map.write(projections, block, n_inputs)
+        return block
+
+    def n_columns(self, n_inputs: int) -> int:
+        return self._n_kept(n_inputs) + self.feature_map.n_columns(self.projection.n_columns(n_inputs))
+
+    def astype(self, dtype: np.dtype) -> FeatureLayer:
+        return replace(self, projection=self.projection.astype(dtype))
+
+    def _n_kept(self, n_inputs: int) -> int:
+        return 0 if self.input_scale is None else n_inputs
+
+
+@dataclass(frozen=True, eq=False)
+class LayerRows(RandomRows):
+    """The rows a layer makes of a source whose projections are held in memory: what every pass of a fit needs.
+
+    The expanded rows, several times as wide, are made in cache when they are asked for.
+    """
+
+    source: RandomRows
+    layer: FeatureLayer
+    projections: np.ndarray
+
+    @classmethod
+    def of(cls, source: RandomRows, layer: FeatureLayer) -> LayerRows:
+        layer = layer.astype(source.dtype)
+        return cls(source, layer, held(MappedRows(source, layer.projection)))
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.projections)
+
+    @property
+    def n_columns(self) -> int:
+        return self.layer.n_columns(self.source.n_columns)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.projections.dtype
+
+    @property
+    def labels(self) -> np.ndarray | None:
+        return self.source.labels
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        return self.source.weights
+
+    def rows(self, selection: Selection) -> Block:
+        # Inputs that are not kept are not read: only their width counts.
+        kept = self.layer.input_scale is not None
+        rows = self.source.rows(selection) if kept else _Width(self.source.n_columns)
+        return self.layer.join(rows, self.projections[selection])
+
+
+@dataclass(frozen=True)
+class _Width:
+    """Stands for rows nobody looks at."""
+
+    n_columns: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return (0, self.n_columns)
