@@ -48,6 +48,10 @@ class FeatureLayer(Stage):
     def n_columns(self, n_inputs: int) -> int:
         return self._n_kept(n_inputs) + self.feature_map.n_columns(self.projection.n_columns(n_inputs))
 
+    @property
+    def projecting(self) -> Affine:
+        return self.projection
+
     def astype(self, dtype: np.dtype) -> FeatureLayer:
         return replace(self, projection=self.projection.astype(dtype))
 
