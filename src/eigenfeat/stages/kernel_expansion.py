@@ -32,11 +32,17 @@ class KernelExpansion(Stage):
 
     def apply(self, rows: Block) -> np.ndarray:
         if self.points.ndim == 1:
-            return np.asarray(rows[:, self.points] @ self.coefficients) + self.bias
+            values = np.asarray(rows[:, self.points] @ self.coefficients) + self.bias
+        else:
+            values = KernelRows(self.kernel, self.points).expand(self._like_points(rows), self.coefficients) + self.bias
+        return values.astype(rows.dtype, copy=False)
+
+    def _like_points(self, rows: Block) -> Block:
+        """Rows in the type of the points, and sparse where these are: kernels are made between like and like."""
         rows = rows.astype(self.coefficients.dtype, copy=False)
-        if sparse.issparse(rows) != sparse.issparse(self.points):
-            rows = sparse.csr_matrix(rows) if sparse.issparse(self.points) else rows.toarray()
-        return KernelRows(self.kernel, self.points).expand(rows, self.coefficients) + self.bias
+        if sparse.issparse(rows) == sparse.issparse(self.points):
+            return rows
+        return sparse.csr_matrix(rows) if sparse.issparse(self.points) else rows.toarray()
 
     def n_columns(self, n_inputs: int) -> int:
         return self.coefficients.shape[1]
