@@ -106,7 +106,12 @@ def two_classes() -> Rows:
 
 def classifier(name: str, rows: Source = wine, parameters: dict | None = None, **how) -> Case:
     make = partial(kernel_fisher, "KernelFisherClassifier", **{"gamma": 0.05, **(parameters or {})})
-    return Case(f"KernelFisherClassifier-{name}", make, rows, (*CLASSIFIED, *LEFT_OUT), **how)
+    return Case(f"KernelFisherClassifier-{name}", make, rows, **{"outputs": (*CLASSIFIED, *LEFT_OUT), **how})
+
+
+def double_probabilities(estimator, rows: Rows) -> dict[str, np.ndarray]:
+    """Probabilities in the type they were stored in: they have that of the rows since."""
+    return {"predict_proba": estimator.predict_proba(rows.test).astype(np.float64)}
 
 
 def overlap(A: np.ndarray, B: np.ndarray) -> float:
@@ -192,7 +197,8 @@ def classifier_cases() -> Iterator[Case]:
     yield from restricted_cases()
     yield classifier("csr", words, {"gamma": None})
     yield classifier("csr support vectors", words, {"gamma": None, "loss": "absolute", "tol": 1e-10})
-    yield classifier("float32", as_float32(wine), **SINGLE)
+    of_type = tuple(name for name in (*CLASSIFIED, *LEFT_OUT) if name != "predict_proba")
+    yield classifier("float32", as_float32(wine), outputs=of_type, extra=double_probabilities, **SINGLE)
     yield classifier("default tolerance", parameters={"loss": "huber"})
     yield classifier("weights", fit=weighted_fit)
     yield classifier("balanced", cancer, {"class_weight": "balanced"}, fit=weighted_fit)
