@@ -68,7 +68,7 @@ class ChosenRows(RowView):
     index: np.ndarray
 
     @property
-    def n_rows(self) -> int:  # type: ignore[override]
+    def n_rows(self) -> int:
         return len(self.index)
 
     @property
