@@ -66,7 +66,7 @@ class KernelFisherClassifierCV(KernelDiscriminant):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = KernelFisherClassifierCV(alphas=[0.1, 1.0], gammas=[0.01, 0.03]).fit(scale(X), y)
     >>> model.best_params_, round(model.best_score_, 3)
-    ({'alpha': 0.1, 'gamma': 0.01}, -0.019)
+    ({'alpha': 0.1, 'gamma': 0.01}, -0.018)
     """
 
     _parameter_constraints: dict = {

@@ -1,46 +1,55 @@
-"""The kernel estimators: scikit-learn's contract, references, weights, storage, bad input."""
+"""The kernel Fisher classifier: references at rows held out, weights, storage, probabilities, refusals."""
 
 import numpy as np
 import pytest
-from joblib import parallel_config
+from kernel_data import CLOUD, CLOUD_LABELS, DIGITS, LABELS, TEST, TEST_LABELS, X, Y, shift
 from scipy import sparse
 from scipy.stats import norm
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris, make_moons
-from sklearn.decomposition import KernelPCA
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics import log_loss
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import scale
 from sklearn.svm import SVR
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from eigenfeat import (
-    KernelFisherClassifier,
-    KernelFisherClassifierCV,
-    KernelFisherFeatures,
-    KernelFisherRegressor,
-    OrientedKernelPCA,
-)
+from eigenfeat import KernelFisherClassifier, load, save
+from eigenfeat.kernel import LOSSES, Absolute, EpsilonInsensitive, Huber, Squared
+from eigenfeat.stages import GaussianPosteriors, KernelExpansion, Softmax
+from eigenfeat.stages.kernels import Kernel
 
-ESTIMATORS = [
-    KernelFisherClassifier,
-    KernelFisherClassifierCV,
-    KernelFisherRegressor,
-    KernelFisherFeatures,
-    OrientedKernelPCA,
-]
-X, Y = make_moons(200, noise=0.2, random_state=0)
-DIGITS, LABELS = load_digits(return_X_y=True)
-DIGITS = DIGITS[:600] / 16
-LABELS = LABELS[:600]
-
-
-@parametrize_with_checks([estimator() for estimator in ESTIMATORS])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+SIGNS = np.where(Y == 1, 1.0, -1.0)
 
 
 # ------------------------------------------------------------------ references
+
+
+@pytest.mark.parametrize("solver", ["linear", "eigen", "subset", "nystrom", "smo", "qp", "greedy"])
+@pytest.mark.parametrize("penalty", ["function", "coefficients"])
+def test_exact_solvers_agree_with_the_written_out_system_at_new_rows(solver, penalty):
+    """[KWK + alpha·P, KW1; 1ᵀWK, 1ᵀW1] (α, b) = (KWy, 1ᵀWy), solved in a basis of eigenvectors of K."""
+    if penalty == "coefficients" and solver == "smo":
+        return
+    weights = np.random.RandomState(0).uniform(0.5, 2, size=200)
+    K = rbf_kernel(X, gamma=1.0)
+    root = np.linalg.eigh(K)
+    kept = root.eigenvalues > 1e-13 * root.eigenvalues[-1]
+    basis = root.eigenvectors[:, kept]
+    basis = basis / np.sqrt(root.eigenvalues[kept]) if penalty == "function" else np.eye(200)
+    design = np.column_stack([K @ basis, np.ones(200)])
+    system = design.T @ (weights[:, None] * design) + 0.3 * np.diag([1.0] * basis.shape[1] + [0.0])
+    theta = np.linalg.solve(system, design.T @ (weights * SIGNS))
+    expected = rbf_kernel(TEST, X, gamma=1.0) @ basis @ theta[:-1] + theta[-1]
+    options = {
+        "tol": 0.0 if solver == "greedy" else 1e-12,
+        "n_centers": 200 if solver in ("subset", "nystrom") else None,
+    }
+    model = KernelFisherClassifier(
+        gamma=1.0, alpha=0.3, penalty=penalty, solver=solver, threshold=0.0, max_iter=1000, **options
+    )
+    model.fit(X, Y, sample_weight=weights)
+    np.testing.assert_allclose(model.decision_function(TEST), expected, atol=1e-6)
+    np.testing.assert_array_equal(model.predict(TEST), expected > 0)
 
 
 @pytest.mark.parametrize("penalty", ["function", "coefficients"])
@@ -54,39 +63,17 @@ def test_linear_kernel_is_fisher_lda(penalty):
     assert cosine == pytest.approx(1, abs=1e-9)
 
 
-def test_linear_kernel_features_span_fisher_lda():
-    ours = KernelFisherFeatures(kernel="linear", alpha=1e-6).fit(DIGITS, LABELS).transform(DIGITS)
-    theirs = LinearDiscriminantAnalysis(solver="svd", tol=1e-9).fit(DIGITS, LABELS).transform(DIGITS)
-    theirs -= theirs.mean(axis=0)
-    angles = np.linalg.svd(np.linalg.qr(ours)[0].T @ np.linalg.qr(theirs)[0], compute_uv=False)
-    assert angles.min() > 0.999
-
-
-def test_robust_classifier_is_support_vector_regression():
-    model = KernelFisherClassifier(gamma=1.0, alpha=0.5, loss="absolute", tol=1e-6).fit(X, Y)
-    targets = np.where(Y == 1, 1.0, -1.0)
-    svr = SVR(gamma=1.0, C=2.0, epsilon=0.0, tol=1e-8).fit(X, targets)
-    K = rbf_kernel(X, gamma=1.0)
+@pytest.mark.parametrize("alpha", [0.05, 0.5, 5.0])
+def test_robust_classifier_is_support_vector_regression(alpha):
+    """The same objective as LIBSVM's, and the same function up to the offset, which the loss may leave open."""
+    model = KernelFisherClassifier(gamma=1.0, alpha=alpha, loss="absolute", threshold=0.0, tol=1e-10).fit(X, Y)
+    svr = SVR(gamma=1.0, C=1 / alpha, epsilon=0.0, tol=1e-10).fit(X, SIGNS)
     beta = np.zeros(200)
     beta[svr.support_] = svr.dual_coef_[0]
-    theirs = np.abs(targets - svr.predict(X)).sum() + 0.5 * beta @ K @ beta / 2
-    assert model.objective_[0] == pytest.approx(theirs, rel=1e-5)
-
-
-def test_oriented_kernel_pca_without_noise_is_kernel_pca():
-    ours = OrientedKernelPCA(3, gamma=1.0, alpha=0.04).fit(X)
-    theirs = KernelPCA(3, kernel="rbf", gamma=1.0).fit(X)
-    features = theirs.transform(X)
-    np.testing.assert_allclose(np.abs(np.sqrt(0.04) * ours.transform(X)), np.abs(features), atol=1e-6)
-    np.testing.assert_allclose(0.04 * ours.eigenvalues_, theirs.eigenvalues_ / 200, rtol=1e-8)
-
-
-def test_noise_rows_turn_the_features_away_from_them():
-    noise = np.random.RandomState(0).randn(100, 1) * [[0.0, 1.0]]
-    oriented = OrientedKernelPCA(1, gamma=0.3, noise=noise).fit(X)
-    plain = OrientedKernelPCA(1, gamma=0.3).fit(X)
-    spread = [np.var(model.transform(noise)) / np.var(model.transform(X)) for model in (oriented, plain)]
-    assert spread[0] < 0.3 * spread[1]
+    theirs = np.abs(SIGNS - svr.predict(X)).sum() + alpha * beta @ rbf_kernel(X, gamma=1.0) @ beta / 2
+    assert model.objective_[0] == pytest.approx(theirs, rel=1e-8)
+    difference = model.decision_function(TEST) - svr.predict(TEST)
+    np.testing.assert_allclose(difference, difference.mean(), atol=1e-6)
 
 
 def test_joint_classifier_with_a_linear_kernel_is_lda():
@@ -113,42 +100,23 @@ def test_joint_classifier_is_lda_over_kernel_columns():
     np.testing.assert_allclose(model.predict_proba(DIGITS).sum(axis=1), 1)
 
 
-# --------------------------------------------------------------- leave-one-out
+@pytest.mark.parametrize("value", [Squared(), Absolute(), Huber(0.5), EpsilonInsensitive(0.1)])
+def test_a_loss_and_its_name_are_one_model(value):
+    (name,) = [name for name, kind in LOSSES.items() if type(value) is kind]
+    by_name, by_value = (KernelFisherClassifier(gamma=1.0, loss=loss).fit(X, Y) for loss in (name, value))
+    np.testing.assert_array_equal(by_name.decision_function(TEST), by_value.decision_function(TEST))
+    assert clone(by_value).loss == value
 
 
-@pytest.mark.parametrize("penalty", ["function", "coefficients"])
-def test_grid_search_reports_the_error_of_refitting(penalty):
-    few, labels = X[:60], Y[:60]
-    search = KernelFisherClassifierCV([0.1, 1.0], [0.5, 2.0], penalty=penalty, threshold="least-squares")
-    search.fit(few, labels)
-    for i, gamma in enumerate(search.gammas_):
-        for j, alpha in enumerate(search.alphas):
-            model = KernelFisherClassifier(gamma=gamma, alpha=alpha, penalty=penalty, threshold="least-squares")
-            wrong = 0
-            for k in range(60):
-                kept = np.arange(60) != k
-                wrong += model.fit(few[kept], labels[kept]).predict(few[[k]])[0] != labels[k]
-            assert search.loo_errors_[i, j] == pytest.approx(wrong / 60)
-    assert search.loo_error_ == pytest.approx(search.loo_errors_.min())
+def test_a_loss_keeps_its_numbers(tmp_path):
+    narrow, wide = (KernelFisherClassifier(gamma=1.0, loss=Huber(sigma)).fit(X, Y) for sigma in (0.1, 1.0))
+    assert np.abs(narrow.decision_function(TEST) - wide.decision_function(TEST)).max() > 0.01
+    again = load(save(wide, tmp_path / "model.skops"))
+    assert again.loss == Huber(1.0)
+    np.testing.assert_array_equal(again.predict_proba(TEST), wide.predict_proba(TEST))
 
 
-@pytest.mark.parametrize("options", [{}, {"n_centers": 50}, {"centers": "kmeans", "n_centers": 50}])
-def test_grid_search_equals_the_chosen_classifier(options):
-    search = KernelFisherClassifierCV([0.01, 0.1, 1.0], random_state=3, **options).fit(X, Y)
-    model = KernelFisherClassifier(gamma=search.gamma_, alpha=search.alpha_, random_state=3).fit(X, Y)
-    if not options:
-        np.testing.assert_allclose(search.decision_function(X), model.decision_function(X), atol=1e-8)
-        np.testing.assert_allclose(search.loo_decision_, model.loo_decision_, atol=1e-8)
-    assert search.score(X, Y) > 0.9
-
-
-def test_search_does_not_depend_on_the_number_of_jobs():
-    with parallel_config("threading"):
-        one, two = (
-            KernelFisherClassifierCV([0.1, 1.0], n_centers=50, random_state=0, n_jobs=n).fit(X, Y) for n in (1, 2)
-        )
-    np.testing.assert_allclose(one.loo_errors_, two.loo_errors_)
-    np.testing.assert_allclose(one.dual_coef_, two.dual_coef_)
+# --------------------------------------------------------------- probabilities
 
 
 def test_probabilities_are_calibrated_on_rows_left_out():
@@ -167,8 +135,24 @@ def test_gaussian_probabilities_are_bayes_theorem_on_the_outputs():
     q, left_out = model.decision_function(X), model.loo_decision_
     joint = [np.mean(c == Y) * norm.pdf(q, left_out[c == Y].mean(), left_out[c == Y].std()) for c in (0, 1)]
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], joint[1] / (joint[0] + joint[1]), rtol=1e-9)
-    several = KernelFisherClassifierCV([0.1], [0.05], probability="gaussian").fit(DIGITS, LABELS)
-    np.testing.assert_allclose(several.predict_proba(DIGITS).sum(axis=1), 1)
+
+
+def test_probabilities_of_several_classes_sum_to_one_and_have_the_type_of_the_rows():
+    for probability, stage in (("logistic", Softmax), ("gaussian", GaussianPosteriors)):
+        model = KernelFisherClassifier(gamma=0.05, probability=probability).fit(DIGITS[:300], LABELS[:300])
+        assert isinstance(model.fitted_.probabilities, stage)
+        probabilities = model.predict_proba(DIGITS[300:])
+        assert probabilities.dtype == np.float64
+        np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-14)
+        np.testing.assert_allclose(np.exp(model.predict_log_proba(DIGITS[300:])), probabilities)
+
+
+def test_a_fit_leaves_an_expansion_that_is_cut_at_zero():
+    model = KernelFisherClassifier(gamma=1.0, threshold=0.2).fit(X, Y)
+    (expansion,) = model.fitted_.scores.stages
+    assert isinstance(expansion, KernelExpansion)
+    np.testing.assert_allclose(expansion.bias, model.intercept_ - 0.2)
+    np.testing.assert_array_equal(expansion.apply(TEST)[:, 0], model.decision_function(TEST))
 
 
 # ------------------------------------------------------- weights, storage, types
@@ -231,24 +215,29 @@ def test_a_penalty_that_leaves_no_term_leaves_a_constant():
     assert np.ptp(model.decision_function(X)) == 0
 
 
-def test_sinc_regression_needs_fewer_terms_than_svr():
-    rng = np.random.RandomState(0)
-    x = np.linspace(-10, 10, 100)[:, None]
-    y = np.sinc(x[:, 0] / np.pi) + 0.2 * rng.randn(100)
-    ours = KernelFisherRegressor(gamma=1 / 3, alpha=0.1, loss="squared", penalty="sparse").fit(x, y)
-    svr = SVR(gamma=1 / 3, C=1.0, epsilon=0.1).fit(x, y)
-    truth = np.sinc(x[:, 0] / np.pi)
-    assert len(ours.support_) < 0.5 * len(svr.support_)
-    assert np.mean((ours.predict(x) - truth) ** 2) < 1.5 * np.mean((svr.predict(x) - truth) ** 2)
+def test_sigmoid_works_with_the_other_penalties():
+    model = KernelFisherClassifier("sigmoid", coef0=-1.0, gamma=1.0, penalty="coefficients", alpha=0.1).fit(X, Y)
+    assert model.score(X, Y) > 0.8
 
 
-def test_several_targets_are_separate_problems():
-    targets = np.column_stack([X[:, 0], np.sin(X[:, 1])])
-    both = KernelFisherRegressor(gamma=1.0).fit(X, targets)
-    for j in range(2):
-        alone = KernelFisherRegressor(gamma=1.0).fit(X, targets[:, j])
-        np.testing.assert_allclose(both.predict(X)[:, j], alone.predict(X), atol=1e-9)
-        np.testing.assert_allclose(both.loo_prediction_[:, j], alone.loo_prediction_, atol=1e-9)
+# ------------------------------------------------------------------ invariances
+
+
+@pytest.mark.parametrize("penalty", ["function", "coefficients"])
+def test_invariance_is_extra_rows_with_target_zero(penalty):
+    """½ weight Σ(f(x) - f(Lx))² written out as least squares without intercept on differences of kernel rows."""
+    kernel = Kernel("rbf", 0.5)
+    K, D = kernel(CLOUD, CLOUD), kernel(CLOUD, CLOUD) - kernel(shift(CLOUD), CLOUD)
+    y = np.where(CLOUD_LABELS == 1, 1.0, -1.0)
+    values, vectors = np.linalg.eigh(K)
+    root = vectors * np.sqrt(np.maximum(values, 0)) if penalty == "function" else np.eye(80)
+    zeros = np.zeros((80, 1))
+    design = np.block([[K, np.ones((80, 1))], [np.sqrt(3) * D, zeros], [np.sqrt(0.1) * root.T, zeros]])
+    solution = np.linalg.lstsq(design, np.concatenate([y, np.zeros(160)]), rcond=1e-13)[0]
+    model = KernelFisherClassifier(gamma=0.5, alpha=0.1, penalty=penalty, invariances=[(3.0, shift)], threshold=0.0)
+    np.testing.assert_allclose(
+        model.fit(CLOUD, CLOUD_LABELS).decision_function(CLOUD), K @ solution[:-1] + solution[-1], atol=1e-6
+    )
 
 
 # -------------------------------------------------------------------- bad input
@@ -272,19 +261,11 @@ def test_bad_parameters_are_named(parameters, message):
         KernelFisherClassifier(**parameters).fit(X, Y)
 
 
-def test_sigmoid_works_with_the_other_penalties():
-    model = KernelFisherClassifier("sigmoid", coef0=-1.0, gamma=1.0, penalty="coefficients", alpha=0.1).fit(X, Y)
-    assert model.score(X, Y) > 0.8
-
-
-def test_bad_grids_and_joint_problems_are_named():
-    with pytest.raises(ValueError, match="alphas must be"):
-        KernelFisherClassifierCV(alphas=[]).fit(X, Y)
-    with pytest.raises(ValueError, match="gammas must be"):
-        KernelFisherClassifierCV(gammas=[-1.0]).fit(X, Y)
-    with pytest.raises(ValueError, match="eigenproblem"):
-        KernelFisherClassifier(multi_class="joint", loss="absolute").fit(DIGITS, LABELS)
-    with pytest.raises(ValueError, match="real targets"):
-        KernelFisherRegressor(solver="eigen").fit(X, X[:, 0])
-    with pytest.warns(UserWarning, match="components instead of n_components"):
-        OrientedKernelPCA(50, kernel="linear").fit(X)
+def test_bad_transformations_are_named():
+    with pytest.raises(ValueError, match="rows of the same shape"):
+        KernelFisherClassifier(invariances=[lambda rows: rows[:, :1]]).fit(X, Y)
+    with pytest.raises(ValueError, match="precomputed"):
+        KernelFisherClassifier(kernel="precomputed", invariances=[shift]).fit(X @ X.T, Y)
+    for options in ({"loss": "absolute"}, {"solver": "nystrom"}, {"solver": "linear"}):
+        with pytest.raises(ValueError, match=r"quadratic penalty and the solvers subset, eigen"):
+            KernelFisherClassifier(invariances=[shift], **options).fit(X, Y)
