@@ -2,18 +2,19 @@
 
 import numpy as np
 import pytest
-from kernel_data import CLOUD, CLOUD_LABELS, DIGITS, LABELS, TEST, TEST_LABELS, X, Y, shift
+from kernel_data import CLOUD, CLOUD_LABELS, DIGITS, LABELS, TEST, X, Y, shift
 from scipy import sparse
+from scipy.optimize import linprog
 from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics import log_loss
-from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.metrics.pairwise import rbf_kernel, sigmoid_kernel
 from sklearn.preprocessing import scale
 from sklearn.svm import SVR
 
-from eigenfeat import KernelFisherClassifier, load, save
+from eigenfeat import KernelFisherClassifier, KernelFisherClassifierCV, load, save
 from eigenfeat.kernel import LOSSES, Absolute, EpsilonInsensitive, Huber, Squared
 from eigenfeat.stages import GaussianPosteriors, KernelExpansion, Softmax
 from eigenfeat.stages.kernels import Kernel
@@ -65,15 +66,23 @@ def test_linear_kernel_is_fisher_lda(penalty):
 
 @pytest.mark.parametrize("alpha", [0.05, 0.5, 5.0])
 def test_robust_classifier_is_support_vector_regression(alpha):
-    """The same objective as LIBSVM's, and the same function up to the offset, which the loss may leave open."""
+    """LIBSVM's minimum, and its function up to the offset, which the loss may leave open.
+
+    LIBSVM holds kernel values in single precision: its model is a few 1e-6 above its own dual objective, and ours lies
+    between the two. How exact ours is, the written-out programs of tests/kernel say.
+    """
     model = KernelFisherClassifier(gamma=1.0, alpha=alpha, loss="absolute", threshold=0.0, tol=1e-10).fit(X, Y)
     svr = SVR(gamma=1.0, C=1 / alpha, epsilon=0.0, tol=1e-10).fit(X, SIGNS)
     beta = np.zeros(200)
     beta[svr.support_] = svr.dual_coef_[0]
-    theirs = np.abs(SIGNS - svr.predict(X)).sum() + alpha * beta @ rbf_kernel(X, gamma=1.0) @ beta / 2
-    assert model.objective_[0] == pytest.approx(theirs, rel=1e-8)
+    outputs = rbf_kernel(X, gamma=1.0) @ beta
+    residuals, penalty = SIGNS - outputs, alpha * beta @ outputs / 2
+    above = np.abs(residuals - np.median(residuals)).sum() + penalty
+    below = alpha * SIGNS @ beta - penalty
+    assert below * (1 - 1e-9) <= model.objective_[0] <= above * (1 + 1e-9)
+    assert above == pytest.approx(below, rel=5e-6)
     difference = model.decision_function(TEST) - svr.predict(TEST)
-    np.testing.assert_allclose(difference, difference.mean(), atol=1e-6)
+    np.testing.assert_allclose(difference, difference.mean(), atol=1e-4)
 
 
 def test_joint_classifier_with_a_linear_kernel_is_lda():
@@ -158,17 +167,21 @@ def test_a_fit_leaves_an_expansion_that_is_cut_at_zero():
 # ------------------------------------------------------- weights, storage, types
 
 
-def test_weights_are_copies():
-    rng = np.random.RandomState(0)
-    copies = rng.randint(0, 3, size=200)
-    for make in (
-        lambda: KernelFisherClassifier(gamma=1.0),
-        lambda: KernelFisherClassifierCV([0.1, 1.0], [0.5, 1.0]),
-        lambda: KernelFisherClassifier(gamma=1.0, loss="absolute", tol=1e-6, threshold="least-squares"),
-    ):
-        weighted = make().fit(X, Y, sample_weight=copies)
-        repeated = make().fit(np.repeat(X, copies, axis=0), np.repeat(Y, copies))
-        np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-3)
+@pytest.mark.parametrize(
+    "model",
+    [
+        KernelFisherClassifier(gamma=1.0),
+        KernelFisherClassifierCV([0.1, 1.0], [0.5, 1.0]),
+        KernelFisherClassifier(gamma=1.0, loss="absolute", tol=1e-10, threshold="least-squares"),
+        KernelFisherClassifier(gamma=1.0, loss="huber", solver="qp", tol=1e-10, threshold="least-squares"),
+    ],
+    ids=["squared", "search", "absolute", "huber"],
+)
+def test_weights_are_copies(model):
+    copies = np.random.RandomState(0).randint(0, 3, size=200)
+    weighted = clone(model).fit(X, Y, sample_weight=copies)
+    repeated = clone(model).fit(np.repeat(X, copies, axis=0), np.repeat(Y, copies))
+    np.testing.assert_allclose(weighted.decision_function(TEST), repeated.decision_function(TEST), atol=1e-6)
 
 
 def test_class_weights_move_the_cut():
@@ -179,17 +192,20 @@ def test_class_weights_move_the_cut():
 
 @pytest.mark.parametrize("solver", ["linear", "subset", "nystrom", "greedy", "smo"])
 def test_single_precision_and_sparse_rows(solver):
-    model = KernelFisherClassifier(gamma=0.05, alpha=0.1, solver=solver, random_state=0, threshold="least-squares")
-    full = model.fit(DIGITS, LABELS)
-    expected = full.decision_function(DIGITS[:50])
-    single = model.fit(DIGITS.astype(np.float32), LABELS)
-    assert single.dual_coef_.dtype == np.float32
-    found = single.decision_function(DIGITS[:50].astype(np.float32))
-    assert found.dtype == np.float32
-    np.testing.assert_allclose(found, expected, atol=0.05)
-    thin = model.fit(sparse.csr_matrix(DIGITS), LABELS)
-    np.testing.assert_allclose(thin.decision_function(sparse.csr_matrix(DIGITS[:50])), expected, atol=0.02)
-    np.testing.assert_allclose(thin.decision_function(DIGITS[:50]), expected, atol=0.02)
+    """Sparse rows are the same numbers. Single precision rounds kernel values at 6e-8, and the condition of the system
+    (about 10⁴) amplifies that, in "nystrom" more, whose preconditioner is factored in single precision too."""
+    model = KernelFisherClassifier(gamma=0.05, alpha=0.1, solver=solver, tol=1e-3, threshold="least-squares")
+    if solver in ("nystrom", "smo"):
+        model.set_params(tol=1e-10, max_iter=1000)
+    train, test, labels = DIGITS[:400], DIGITS[400:], LABELS[:400]
+    expected = clone(model).fit(train, labels).decision_function(test)
+    thin = clone(model).fit(sparse.csr_matrix(train), labels)
+    np.testing.assert_allclose(thin.decision_function(sparse.csr_matrix(test)), expected, atol=1e-6)
+    np.testing.assert_allclose(thin.decision_function(test), expected, atol=1e-6)
+    single = clone(model).fit(train.astype(np.float32), labels)
+    found = single.decision_function(test.astype(np.float32))
+    assert single.dual_coef_.dtype == found.dtype == np.float32
+    np.testing.assert_allclose(found, expected, atol=5e-3 if solver == "nystrom" else 1e-3)
 
 
 @pytest.mark.parametrize("solver", ["linear", "eigen", "subset", "greedy", "nystrom", "smo"])
@@ -201,12 +217,20 @@ def test_precomputed_kernel(solver):
     np.testing.assert_allclose(given.decision_function(K[150:, :150]), named.decision_function(X[150:]), atol=1e-6)
 
 
-def test_sparse_penalty_has_exact_zeros():
-    model = KernelFisherClassifier(gamma=1.0, loss="absolute", penalty="sparse").fit(X, Y)
-    assert model.dual_coef_.shape == (200, 1)
+def test_sparse_penalty_is_the_written_out_linear_program():
+    """min Σs + alpha·Σ(p + q), |y - K(p - q) - b| ≤ s: the same zeros, and the same function at new rows."""
+    model = KernelFisherClassifier(gamma=1.0, loss="absolute", penalty="sparse", threshold=0.0).fit(X, Y)
+    K, one, eye = rbf_kernel(X, gamma=1.0), np.ones((200, 1)), np.eye(200)
+    sides = np.vstack([np.hstack([-K, K, -one, -eye]), np.hstack([K, -K, one, -eye])])
+    cost = np.concatenate([np.ones(400), [0.0], np.ones(200)])
+    limits = [(0, None)] * 400 + [(None, None)] + [(0, None)] * 200
+    found = linprog(cost, sides, np.concatenate([-SIGNS, SIGNS]), bounds=limits, method="highs-ds")
+    coefficients = found.x[:200] - found.x[200:400]
+    assert model.objective_[0] == pytest.approx(found.fun, rel=1e-9)
+    np.testing.assert_array_equal(model.support_, np.flatnonzero(coefficients))
     assert len(model.support_) < 40
-    assert (model.dual_coef_[np.setdiff1d(np.arange(200), model.support_)] == 0).all()
-    assert model.score(X, Y) > 0.9
+    expected = rbf_kernel(TEST, X, gamma=1.0) @ coefficients + found.x[400]
+    np.testing.assert_allclose(model.decision_function(TEST), expected, atol=1e-7)
 
 
 def test_a_penalty_that_leaves_no_term_leaves_a_constant():
@@ -215,9 +239,13 @@ def test_a_penalty_that_leaves_no_term_leaves_a_constant():
     assert np.ptp(model.decision_function(X)) == 0
 
 
-def test_sigmoid_works_with_the_other_penalties():
-    model = KernelFisherClassifier("sigmoid", coef0=-1.0, gamma=1.0, penalty="coefficients", alpha=0.1).fit(X, Y)
-    assert model.score(X, Y) > 0.8
+def test_an_indefinite_kernel_works_with_the_other_penalties():
+    options = {"coef0": -1.0, "gamma": 1.0}
+    model = KernelFisherClassifier("sigmoid", penalty="coefficients", alpha=0.1, threshold=0.0, **options).fit(X, Y)
+    design = np.column_stack([sigmoid_kernel(X, **options), np.ones(200)])
+    theta = np.linalg.solve(design.T @ design + 0.1 * np.diag([1.0] * 200 + [0.0]), design.T @ SIGNS)
+    expected = sigmoid_kernel(TEST, X, **options) @ theta[:-1] + theta[-1]
+    np.testing.assert_allclose(model.decision_function(TEST), expected, atol=1e-7)
 
 
 # ------------------------------------------------------------------ invariances
@@ -250,8 +278,13 @@ def test_invariance_is_extra_rows_with_target_zero(penalty):
         ({"kernel": "precomputed"}, "square kernel matrix"),
         ({"centers": [300]}, "row numbers must lie in"),
         ({"centers": np.zeros((3, 5))}, "points with 2 columns"),
-        ({"n_centers": 10, "loss": "absolute"}, "quadratic penalty"),
-        ({"solver": "lp"}, "'lp' does not solve loss='squared'"),
+        (
+            {"n_centers": 10, "loss": "absolute"},
+            "No solver can run on loss='absolute' .* over 10 centers: subset needs",
+        ),
+        ({"solver": "lp"}, "'lp' cannot run on loss='squared' with penalty='function'"),
+        ({"loss": Huber(-1.0)}, r"loss=Huber\(sigma=-1.0\) has curvature -1"),
+        ({"loss": "hinge"}, "loss"),
         ({"alpha": -1.0}, "alpha"),
         ({"threshold": "best"}, "threshold"),
     ],
@@ -266,6 +299,27 @@ def test_bad_transformations_are_named():
         KernelFisherClassifier(invariances=[lambda rows: rows[:, :1]]).fit(X, Y)
     with pytest.raises(ValueError, match="precomputed"):
         KernelFisherClassifier(kernel="precomputed", invariances=[shift]).fit(X @ X.T, Y)
-    for options in ({"loss": "absolute"}, {"solver": "nystrom"}, {"solver": "linear"}):
-        with pytest.raises(ValueError, match=r"quadratic penalty and the solvers subset, eigen"):
-            KernelFisherClassifier(invariances=[shift], **options).fit(X, Y)
+    with pytest.raises(ValueError, match=r"No solver can run .* and invariances: subset needs loss 'squared'"):
+        KernelFisherClassifier(invariances=[shift], loss="absolute").fit(X, Y)
+    for solver in ("nystrom", "linear"):
+        with pytest.raises(ValueError, match=r"invariances.*solvers that can: subset, eigen"):
+            KernelFisherClassifier(invariances=[shift], solver=solver).fit(X, Y)
+
+
+def test_a_joint_problem_is_an_eigenproblem():
+    for options in ({"loss": "absolute"}, {"penalty": "sparse"}, {"solver": "linear"}):
+        with pytest.raises(ValueError, match="eigenproblem"):
+            KernelFisherClassifier(multi_class="joint", **options).fit(DIGITS, LABELS)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"huber_sigma": 0.3}, r"loss=Huber\(sigma\)"),
+        ({"epsilon": 0.3}, r"loss=EpsilonInsensitive\(epsilon\)"),
+        ({"expansion": "long"}, "expand_over, 'rows' for 'short' and 'transformed' for 'long'"),
+    ],
+)
+def test_old_names_say_the_new_ones(old, new):
+    with pytest.raises(TypeError, match=new):
+        KernelFisherClassifier(**old)

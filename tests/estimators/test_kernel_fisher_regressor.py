@@ -28,3 +28,27 @@ def test_several_targets_are_separate_problems():
         alone = KernelFisherRegressor(gamma=1.0).fit(X, targets[:, j])
         np.testing.assert_allclose(both.predict(X)[:, j], alone.predict(X), atol=1e-9)
         np.testing.assert_allclose(both.loo_prediction_[:, j], alone.loo_prediction_, atol=1e-9)
+
+
+@pytest.mark.parametrize("solver", ["smo", "qp"])
+@pytest.mark.parametrize("alpha", [0.02, 0.3, 5.0])
+def test_epsilon_loss_is_support_vector_regression_at_new_rows(alpha, solver):
+    y = np.sin(2 * X[:, 0]) + X[:, 1] ** 2
+    loss = EpsilonInsensitive(0.05)
+    model = KernelFisherRegressor(gamma=1.0, alpha=alpha, loss=loss, solver=solver, tol=1e-10).fit(X, y)
+    svr = SVR(gamma=1.0, C=1 / alpha, epsilon=0.05, tol=1e-10).fit(X, y)
+    np.testing.assert_allclose(model.predict(TEST), svr.predict(TEST), atol=1e-6)
+
+
+def test_a_fit_leaves_a_chain_of_one_expansion():
+    model = KernelFisherRegressor(gamma=1.0).fit(X, X[:, 0])
+    (expansion,) = model.fitted_.predictions.stages
+    assert isinstance(expansion, KernelExpansion)
+    np.testing.assert_array_equal(expansion.apply(TEST)[:, 0], model.predict(TEST))
+
+
+def test_an_eigenproblem_is_for_two_values():
+    with pytest.raises(ValueError, match="real targets: 'linear'"):
+        KernelFisherRegressor(solver="eigen").fit(X, X[:, 0])
+    with pytest.raises(TypeError, match=r"loss=Huber\(sigma\)"):
+        KernelFisherRegressor(huber_sigma=0.3)
