@@ -111,7 +111,7 @@ def test_the_kind_of_label_does_not_matter():
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 @pytest.mark.parametrize("noise", ["score", "identity"])
 def test_every_order_finds_the_direction_of_a_ridge_function(order, noise):
-    """y = g(w·x) under a Gaussian with covariance C: every moment is rank one along w, whatever C and the noise.
+    """y = g(w·x) under a Gaussian with covariance C: every tensor is rank one along w, whatever C and the noise.
 
     The fourth link is bounded: y S4 of a fourth power has moments that 60000 rows do not settle.
     """

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eigenfeat.data import read_table, tables, write_table
+from eigenfeat.rows import files, read_table, write_table
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
@@ -21,7 +21,7 @@ def test_what_is_written_comes_back(suffix, labels, tmp_path):
 
 
 def test_long_files_are_read_in_chunks(tmp_path, monkeypatch):
-    monkeypatch.setattr(tables, "CHUNK", 7)
+    monkeypatch.setattr(files, "CHUNK", 7)
     X, y = np.random.default_rng(0).standard_normal((50, 3)), np.arange(50) % 4
     for suffix in (".csv", ".parquet"):
         write_table(tmp_path / f"rows{suffix}", dict(zip("abc", X.T)) | {"y": y})
