@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import eigenfeat
 from eigenfeat.rows import files, read_table, write_table
 
 
@@ -77,3 +78,10 @@ def test_unknown_formats_and_absent_files(tmp_path):
         read_table(tmp_path / "rows.xlsx")
     with pytest.raises(FileNotFoundError, match="no file"):
         read_table(tmp_path / "rows.csv")
+
+
+def test_the_place_where_tables_were_says_where_they_are():
+    with pytest.raises(AttributeError, match=r"eigenfeat.data is gone: use eigenfeat.rows \(read_table"):
+        eigenfeat.data  # noqa: B018
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        eigenfeat.nothing  # noqa: B018
