@@ -169,18 +169,14 @@ class DenoisingAutoencoder(ComponentsMixin, Estimator):
 
     @checked_fit
     def partial_fit(self, X, y=None):
-        """One epoch on these rows, on top of what was learnt before.
+        """One epoch on these rows, on top of what was learnt before; returns self.
 
         The first call fixes the Gaussian corruption; masking keeps an average over all rows seen.
 
         Parameters
         ----------
-        X : (n, d) array or dataframe
-        y : ignored
-
-        Returns
-        -------
-        self
+        X, y
+            As in `fit`.
         """
         first = not hasattr(self, "_trainer")
         X = self._rows(X, reset=first)
