@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.svm import SVR
-from written_out import cells, optimum, repeated_rows, small_problem
+from written_out import cells, check_minimum, optimum, repeated_rows, small_problem
 
 from eigenfeat.kernel import Huber, qp
 from eigenfeat.kernel.problem import KernelProblem
@@ -16,9 +16,7 @@ from eigenfeat.stages.kernels import Kernel, KernelRows
 @pytest.mark.parametrize(("loss", "penalty"), cells(qp.SOLVER))
 def test_reaches_the_optimum_of_the_written_out_program(loss, penalty, alpha):
     problem = small_problem(loss, penalty, alpha)
-    solution = qp.solve(problem)
-    assert solution.converged
-    np.testing.assert_allclose(solution.objective, optimum(problem), rtol=1e-6)
+    check_minimum(problem, qp.solve(problem))
 
 
 @pytest.mark.parametrize(("loss", "penalty"), cells(qp.SOLVER))

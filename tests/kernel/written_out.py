@@ -10,7 +10,7 @@ import numpy as np
 
 from eigenfeat.kernel import LOSSES, Absolute, EpsilonInsensitive, Huber, Loss, Squared
 from eigenfeat.kernel.losses import as_loss
-from eigenfeat.kernel.problem import DEFAULTS, PENALTIES, KernelProblem
+from eigenfeat.kernel.problem import DEFAULTS, PENALTIES, KernelProblem, KernelSolution
 from eigenfeat.solvers.contract import Solver
 from eigenfeat.stages.kernels import Kernel, KernelRows
 
@@ -107,6 +107,15 @@ def optimum(
         program.solve(solver="CLARABEL", tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)
         best.append(program.value)
     return np.array(best)
+
+
+def check_minimum(problem: KernelProblem, solution: KernelSolution) -> None:
+    """Converged, at the written-out optimum, with the outputs of its own coefficients where it has any."""
+    assert solution.converged
+    np.testing.assert_allclose(solution.objective, optimum(problem), rtol=1e-6)
+    if solution.outputs is not None:
+        K = problem.kernel.matrix()
+        np.testing.assert_allclose(solution.outputs, K @ solution.coefficients + solution.intercept, atol=1e-6)
 
 
 def outputs(rng: np.random.RandomState, n: int = 300, share: float = 0.4, gap: float = 2.0):
