@@ -20,7 +20,7 @@ PENALTIES = ["function", "coefficients"]
 @pytest.mark.parametrize("alpha", [0.03, 3.0])
 def test_reaches_the_written_out_minimum(penalty, alpha):
     problem = small_problem("squared", penalty, alpha)
-    check_minimum(problem, linear.solve(problem))
+    assert check_minimum(problem, linear.solve(problem)).converged
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)

@@ -16,7 +16,7 @@ from eigenfeat.stages.kernels import Kernel, KernelRows
 @pytest.mark.parametrize(("loss", "penalty"), cells(lp.SOLVER))
 def test_reaches_the_optimum_of_the_written_out_program(loss, penalty, alpha):
     problem = small_problem(loss, penalty, alpha)
-    check_minimum(problem, lp.solve(problem))
+    assert check_minimum(problem, lp.solve(problem)).converged
 
 
 @pytest.mark.parametrize("loss", ["absolute", "epsilon"])

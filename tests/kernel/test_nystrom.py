@@ -17,7 +17,7 @@ PENALTIES = ["function", "coefficients"]
 @pytest.mark.parametrize("alpha", [0.03, 3.0])
 def test_reaches_the_written_out_minimum(penalty, alpha):
     problem = small_problem("squared", penalty, alpha)
-    check_minimum(problem, nystrom.solve(problem, KernelRequest(tol=1e-9, max_iter=200)))
+    assert check_minimum(problem, nystrom.solve(problem, KernelRequest(tol=1e-9, max_iter=200))).converged
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)

@@ -17,7 +17,7 @@ from eigenfeat.stages.kernels import Kernel, KernelRows
 @pytest.mark.parametrize(("loss", "penalty"), cells(smo.SOLVER))
 def test_reaches_the_optimum_of_the_written_out_program(loss, penalty, alpha):
     problem = small_problem(loss, penalty, alpha)
-    check_minimum(problem, smo.solve(problem, KernelRequest(tol=1e-8)))
+    assert check_minimum(problem, smo.solve(problem, KernelRequest(tol=1e-8))).converged
 
 
 @pytest.mark.parametrize("loss", LOSSES)
