@@ -14,7 +14,7 @@ from eigenfeat.kernel import LOSSES, Loss
 from eigenfeat.kernel.losses import as_loss
 from eigenfeat.kernel.problem import PENALTIES, KernelProblem, KernelRequest, KernelSolution
 from eigenfeat.kernel.table import SOLVERS
-from eigenfeat.stages import KernelExpansion
+from eigenfeat.stages import Chain, KernelExpansion
 from eigenfeat.stages.kernels import KERNELS
 
 #: What became of parameters that have another name now.
@@ -85,7 +85,8 @@ class KernelEstimator(Estimator):
         self.n_iter_, self.objective_ = solution.n_iter, solution.objective
         if solution.loo_outputs is not None:
             return expansion, solution.loo_outputs
-        return expansion, expansion.apply(problem.kernel.rows) if solution.outputs is None else solution.outputs
+        outputs = Chain((expansion,)).at(problem.kernel.rows) if solution.outputs is None else solution.outputs
+        return expansion, outputs
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -34,8 +35,16 @@ class KernelExpansion(Stage):
         if self.points.ndim == 1:
             values = np.asarray(rows[:, self.points] @ self.coefficients) + self.bias
         else:
-            values = KernelRows(self.kernel, self.points).expand(self._like_points(rows), self.coefficients) + self.bias
+            values = self._kernel_rows.expand(self._like_points(rows), self.coefficients) + self.bias
         return values.astype(rows.dtype, copy=False)
+
+    @cached_property
+    def _kernel_rows(self) -> KernelRows:
+        return KernelRows(self.kernel, self.points)
+
+    def astype(self, dtype: np.dtype) -> KernelExpansion:
+        """A copy, which lasts for one pass: what it prepares of the points serves all blocks and is not kept."""
+        return replace(self)
 
     def _like_points(self, rows: Block) -> Block:
         """Rows in the type of the points, and sparse where these are: kernels are made between like and like."""
