@@ -8,6 +8,34 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import svd
 
+from eigenfeat.solvers.conventions import singular_cutoff
+
+
+@dataclass(frozen=True, eq=False)
+class TargetSpace:
+    """How H relates to r orthonormal targets T that span its centred columns: all that moments know of them.
+
+    Attributes
+    ----------
+    reading : (s, r) array
+        R in ``T = (H - mean) R`` on the training rows.
+    writing : (s, r) array
+        B in ``H - mean = T Bᵀ``.
+    mean : (s,) array
+        Weighted mean of H's rows.
+    scale : (r,) array
+        Σ in ``S = T Σ² Tᵀ``.
+    """
+
+    reading: np.ndarray
+    writing: np.ndarray
+    mean: np.ndarray
+    scale: np.ndarray
+
+    @property
+    def rank(self) -> int:
+        return len(self.scale)
+
 
 @dataclass(frozen=True, eq=False)
 class Targets:
@@ -40,9 +68,10 @@ class Targets:
     def rank(self) -> int:
         return len(self.scale)
 
-    def read(self, values: np.ndarray) -> np.ndarray:
-        """(s, k) coefficients that make ``(h - mean) @ coefficients`` equal to T @ values on the training rows."""
-        return self.loadings @ (values / self.singular_values[:, None])
+    @property
+    def space(self) -> TargetSpace:
+        reading, writing = self.loadings / self.singular_values, self.loadings * self.singular_values
+        return TargetSpace(reading, writing, self.mean, self.scale)
 
     def padded(self, n_rows: int) -> Targets:
         """The same with zero targets for rows appended below."""
@@ -80,8 +109,7 @@ def reduce(
     spread = np.abs(weighed - mean).max(axis=0) > 1e-13 * np.abs(weighed).max(axis=0)
     B = (B - mean) * spread * root[:, None]
     T, singular_values, Vt = svd(B, full_matrices=False, overwrite_a=True, check_finite=False)
-    limit = max(B.shape) * np.finfo(np.float64).eps * singular_values.max(initial=0.0)
-    r = int(np.count_nonzero(singular_values > limit))
+    r = int(np.count_nonzero(singular_values > singular_cutoff(singular_values, B.shape)))
     T, singular_values, V = T[:, :r], singular_values[:r], Vt[:r].T
     scale = np.ones(r) if project else singular_values
     return Targets(T.astype(np.float64 if dtype is None else dtype, copy=False), singular_values, V, mean, scale)
@@ -93,12 +121,12 @@ def class_indicator(codes: np.ndarray, n_classes: int) -> np.ndarray:
 
 
 def hypergraph_factor(
-    J: np.ndarray | sparse.csr_array, expansion: str, sample_weight: np.ndarray | None = None
+    J: np.ndarray | sparse.csr_array, graph: str, sample_weight: np.ndarray | None = None
 ) -> sparse.csr_array:
     """H with ``HHᵀ = I - L`` for the hypergraph whose hyperedges are the labels (Sun et al. 2008; Agarwal et al. 2006).
 
     With J the n × k incidence matrix, δ(e) the (weighted) number of rows of label e and unit edge weights, every
-    expansion scales rows and columns of J:
+    graph scales rows and columns of J:
 
     - "star": a node for every label, joined to its rows with weight 1/δ(e); d(v) = Σ_e J_ve / δ(e), H = D_v^-½ J
       D_e^-1;
@@ -110,7 +138,7 @@ def hypergraph_factor(
     """
     J = sparse.csr_array(J, dtype=np.float64)
     size = J.T @ (np.ones(J.shape[0]) if sample_weight is None else sample_weight)
-    edge_power, degree_power = {"star": (-1.0, -1.0), "clique": (0.0, 1.0), "zhou": (-0.5, 0.0)}[expansion]
+    edge_power, degree_power = {"star": (-1.0, -1.0), "clique": (0.0, 1.0), "zhou": (-0.5, 0.0)}[graph]
     degree = J @ _power(size, degree_power)
     return sparse.csr_array(sparse.diags_array(_power(degree, -0.5)) @ J @ sparse.diags_array(_power(size, edge_power)))
 
