@@ -78,7 +78,7 @@ class LeastSquaresLDA(LeastSquaresTransformer):
         return Scatters.of_classes(moments)
 
 
-class TargetRegressionMixin(PredictionsMixin, MultiOutputMixin):
+class TargetRegression(PredictionsMixin, MultiOutputMixin, LeastSquaresTransformer):
     """Prediction of y from X through the components, for models whose H is y itself.
 
     The regression of y on the components, under the same ridge: with all components that of y on X, with fewer the
@@ -98,12 +98,13 @@ class TargetRegressionMixin(PredictionsMixin, MultiOutputMixin):
         relation, dtype = relate(), self.eigenvalues_.dtype
         self.y_mean_ = relation.space.mean.astype(dtype)
         self.y_loadings_ = relation.target_loadings().astype(dtype)
-        predictions = self.fitted_.features.then(Affine.of(self.y_loadings_, self.y_mean_))
+        features = self.fitted_.features
+        predictions = features.then(Affine.of(self.y_loadings_, self.y_mean_))  # type: ignore[union-attr]
         self.fitted_ = replace(self.fitted_, predictions=predictions)
 
 
 @documented
-class LeastSquaresCCA(TargetRegressionMixin, LeastSquaresTransformer):
+class LeastSquaresCCA(TargetRegression):
     r"""Canonical correlation analysis by least squares, on sparse data of any width.
 
     Finds directions of X and of y whose projections correlate most: the eigenproblem
@@ -173,7 +174,7 @@ class LeastSquaresCCA(TargetRegressionMixin, LeastSquaresTransformer):
         (n, n_components) array, or a pair of them where y is given
         """
         X = self._check_new(X)
-        scores = self.fitted_.features.at(X)
+        scores = self.fitted_.features.at(X)  # type: ignore[union-attr]
         if y is None:
             return scores
         y = check_array(y, accept_sparse="csr", ensure_2d=False, dtype=list(FLOATS), input_name="y")
@@ -208,7 +209,7 @@ class LeastSquaresCCA(TargetRegressionMixin, LeastSquaresTransformer):
 
 
 @documented
-class LeastSquaresOPLS(TargetRegressionMixin, LeastSquaresTransformer):
+class LeastSquaresOPLS(TargetRegression):
     r"""Orthonormalised partial least squares: reduced-rank regression as features.
 
     Projections of unit variance that covary most with y:

@@ -274,10 +274,8 @@ class LeastSquaresTransformer(ComponentsMixin, Estimator):
         return Scatters.of_targets(moments)
 
     def _quotient(self, X, y, weights) -> LeastSquaresQuotient:
-        if self.kernel is None:
-            rows = centre(X, weights)
-        else:
-            rows = centre_kernel(self._kernel_matrix(X, weights), weights)
+        by_columns = self.kernel is None
+        rows = centre(X, weights) if by_columns else centre_kernel(self._kernel_matrix(X, weights), weights)
         targets = reduce(self._factor(y, weights), rows.root, project=self._project, dtype=rows.dtype)
         self._refuse_no_targets(targets.rank)
         return pose(rows, targets, Regularisation(self.ridge), self._label)

@@ -17,7 +17,7 @@ from eigenfeat.estimators.least_squares import (
 )
 from eigenfeat.estimators.least_squares_base import LeastSquaresTransformer
 from eigenfeat.estimators.least_squares_docs import documented
-from eigenfeat.estimators.search import search_results
+from eigenfeat.estimators.search import keep_search
 from eigenfeat.least_squares.folds import fold_errors
 from eigenfeat.least_squares.paths import PAPER_ALPHAS, SPARSE_PENALTIES
 from eigenfeat.least_squares.penalised import aligned_targets
@@ -77,10 +77,7 @@ class AlphaSearchMixin(LeastSquaresTransformer):
         else:
             errors = self._fold_errors(X, y, weights, quotient, alphas)
         self.alphas_, self.cv_errors_ = alphas, errors.mean(axis=0)
-        self.best_index_ = int(np.argmin(self.cv_errors_))
-        self.alpha_ = float(alphas[self.best_index_])
-        self.best_params_, self.best_score_ = {"alpha": self.alpha_}, -float(self.cv_errors_[self.best_index_])
-        self.cv_results_ = search_results([{"alpha": float(alpha)} for alpha in alphas], -errors.T)
+        self.alpha_ = keep_search(self, [{"alpha": float(alpha)} for alpha in alphas], -errors.T)["alpha"]
         return self.alpha_
 
     def _candidates(self, quotient: LeastSquaresQuotient) -> np.ndarray:

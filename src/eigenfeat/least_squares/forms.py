@@ -6,7 +6,7 @@ matrices are then those of the quotient in c: ``K²`` stands for AᵀA and ``K``
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,6 +41,9 @@ class RowScatter(OverRows):
     """The noise: ``AᵀA + shift·I``."""
 
     shift: float = 0.0
+
+    def shifted(self, shift: float) -> RowScatter:  # type: ignore[override]  # one number: the same for all directions
+        return replace(self, shift=self.shift + shift)
 
     def __matmul__(self, vectors: np.ndarray) -> np.ndarray:
         return self.of_scores(self.rows.times(vectors), vectors)

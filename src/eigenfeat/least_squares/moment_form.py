@@ -111,5 +111,5 @@ class MomentForm:
 
     def relation(self, vectors: np.ndarray) -> TargetRelation:
         """The directions beside the targets."""
-        along = (self.quotient.signal_factor / self.space.scale).T @ vectors  # type: ignore[operator]
+        along = (self.quotient.signal_factor / self.space.scale).T @ vectors
         return TargetRelation(self.space, along, vectors.T @ (self.quotient.noise @ vectors))

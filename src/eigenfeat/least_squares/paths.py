@@ -52,7 +52,9 @@ def solve_at(quotient: LeastSquaresQuotient, alpha: float, settings: Settings) -
     return next(iter(solve_path(quotient, [alpha], settings)))
 
 
-def solve_path(quotient: LeastSquaresQuotient, alphas: Sequence[float] | np.ndarray, settings: Settings) -> Iterator[Solution]:
+def solve_path(
+    quotient: LeastSquaresQuotient, alphas: Sequence[float] | np.ndarray, settings: Settings
+) -> Iterator[Solution]:
     """Solutions in the order of the alphas; descending alphas make good warm starts.
 
     Without a penalty, or with the ridge, one decomposition of the rows serves more than one alpha; where the rows are
@@ -66,7 +68,9 @@ def solve_path(quotient: LeastSquaresQuotient, alphas: Sequence[float] | np.ndar
         yield from _ridge_path(quotient, alphas, settings)
 
 
-def _ridge_path(quotient: LeastSquaresQuotient, alphas: Sequence[float] | np.ndarray, settings: Settings) -> Iterator[Solution]:
+def _ridge_path(
+    quotient: LeastSquaresQuotient, alphas: Sequence[float] | np.ndarray, settings: Settings
+) -> Iterator[Solution]:
     shifted = [quotient.shifted(alpha) for alpha in alphas]
     iterative = choose(shifted[0], settings.request(), settings.solver).name in ITERATIVE
     if len(alphas) > 1 and not iterative:
@@ -81,7 +85,9 @@ def _ridge_path(quotient: LeastSquaresQuotient, alphas: Sequence[float] | np.nda
         yield solution
 
 
-def _sparse_path(quotient: LeastSquaresQuotient, alphas: Sequence[float] | np.ndarray, settings: Settings) -> Iterator[Solution]:
+def _sparse_path(
+    quotient: LeastSquaresQuotient, alphas: Sequence[float] | np.ndarray, settings: Settings
+) -> Iterator[Solution]:
     exact = settings.solve(quotient)
     targets = aligned_targets(quotient, exact)
     assert isinstance(quotient.rows, CentredRows)

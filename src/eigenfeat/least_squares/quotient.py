@@ -68,9 +68,7 @@ def pose(
     return _over(rows, targets, noise, label)
 
 
-def _over(
-    rows: CentredRows | CentredKernel, targets: Targets, noise: RowScatter, label: str
-) -> LeastSquaresQuotient:
+def _over(rows: CentredRows | CentredKernel, targets: Targets, noise: RowScatter, label: str) -> LeastSquaresQuotient:
     return LeastSquaresQuotient(
         signal=TargetScatter(rows, targets),
         noise=noise,

@@ -83,9 +83,7 @@ class Solution:
     converged: np.ndarray
 
 
-def orient(
-    quotient: LeastSquaresQuotient, vectors: np.ndarray, scores: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def orient(quotient: LeastSquaresQuotient, vectors: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Directions and scores with the sign that makes the first column of H that stands out correlate positively.
 
     The choice depends neither on the basis of the inputs nor on the order of the rows.

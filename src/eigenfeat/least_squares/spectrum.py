@@ -100,7 +100,9 @@ def solve_spectral(
     return finish(quotient, vectors, scores, values, "eigen")
 
 
-def generalized_cross_validation(quotient: LeastSquaresQuotient, spectrum: RowSpectrum, alphas: np.ndarray) -> np.ndarray:
+def generalized_cross_validation(
+    quotient: LeastSquaresQuotient, spectrum: RowSpectrum, alphas: np.ndarray
+) -> np.ndarray:
     """``n ‖(I - P) H‖² / (n - tr P)²`` for each alpha, P the map from targets to fitted values (mean included).
 
     One decomposition serves every alpha (Golub, Heath & Wahba 1979). n is the sum of the sample weights, so that
