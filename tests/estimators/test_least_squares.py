@@ -13,12 +13,11 @@ from sklearn.datasets import load_digits, load_iris, load_linnerud
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression, Ridge
-from sklearn.neighbors import kneighbors_graph
-from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigenfeat import (
     HypergraphFeatures,
+    HypergraphFeaturesCV,
     LeastSquaresCCA,
     LeastSquaresCCACV,
     LeastSquaresFeatures,
@@ -27,6 +26,7 @@ from eigenfeat import (
     LeastSquaresLDACV,
     LeastSquaresOPLS,
 )
+from eigenfeat.least_squares.targets import hypergraph_factor
 
 MULTI_OUTPUT = [LeastSquaresCCA, LeastSquaresOPLS, HypergraphFeatures, LeastSquaresFeatures]
 
@@ -112,8 +112,6 @@ def test_all_components_predict_as_ridge_regression_does(cls):
 @pytest.mark.parametrize("graph", ["star", "clique", "zhou"])
 @pytest.mark.parametrize("is_sparse", [False, True])
 def test_hypergraphs_solve_their_eigenproblem(graph, is_sparse):
-    from eigenfeat.least_squares.targets import hypergraph_factor
-
     rng = np.random.default_rng(5)
     X, Y = inputs(rng, 50, 10), labels(rng, 50)
     given = (sparse.csr_array(X), sparse.csr_array(Y)) if is_sparse else (X, Y)
@@ -198,135 +196,6 @@ def test_relative_ridge_does_not_know_the_unit_of_measurement():
     np.testing.assert_allclose(metres.eigenvalues_, millimetres.eigenvalues_, rtol=1e-9)
 
 
-# ---------------------------------------------------------------------- kernels
-
-
-def test_linear_kernel_is_the_linear_model():
-    rng = np.random.default_rng(10)
-    X, y = inputs(rng, 40, 60), np.arange(40) % 3
-    weight = rng.uniform(0.5, 2, size=40)
-    new = inputs(rng, 10, 60)
-    linear = LeastSquaresLDA(penalty="ridge").fit(X, y, weight)
-    kernel = LeastSquaresLDA(penalty="ridge", kernel="linear").fit(X, y, weight)
-    given = LeastSquaresLDA(penalty="ridge", kernel="precomputed").fit(X @ X.T, y, weight)
-    np.testing.assert_allclose(kernel.transform(new), linear.transform(new), atol=1e-8)
-    np.testing.assert_allclose(given.transform(new @ X.T), linear.transform(new), atol=1e-8)
-    np.testing.assert_allclose(kernel.dual_coef_ @ X, linear.components_, atol=1e-8)
-
-
-def test_a_kernel_tells_rings_apart():
-    rng = np.random.default_rng(11)
-    angle, y = rng.uniform(0, 2 * np.pi, 200), np.arange(200) % 2
-    X = (1 + y)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)]) + 0.1 * rng.normal(size=(200, 2))
-    Z = LeastSquaresLDA(kernel="rbf", penalty="ridge", alpha=0.1).fit(X[:100], y[:100]).transform(X[100:])
-    assert LinearDiscriminantAnalysis().fit(Z, y[100:]).score(Z, y[100:]) > 0.97
-    plain = LeastSquaresLDA().fit(X[:100], y[:100]).transform(X[100:])
-    assert LinearDiscriminantAnalysis().fit(plain, y[100:]).score(plain, y[100:]) < 0.7
-
-
-# ---------------------------------------------------------------------- unlabelled rows
-
-
-@pytest.mark.parametrize("is_sparse", [False, True])
-@pytest.mark.parametrize("solver", ["eigen", "primal", "block_cg", "lsqr"])
-def test_unlabelled_rows_add_their_laplacian_to_the_noise(solver, is_sparse):
-    rng = np.random.default_rng(12)
-    X, more, Y = inputs(rng, 30, 6), inputs(rng, 50, 6), rng.normal(size=(30, 3))
-    W = kneighbors_graph(np.vstack([X, more]), 4).toarray()
-    W = np.maximum(W, W.T)
-    laplacian = np.diag(W.sum(axis=0)) - W
-    everything, A, B = np.vstack([X, more]), X - X.mean(axis=0), Y - Y.mean(axis=0)
-    noise = A.T @ A + 2.0 * 30 / (W.sum() / 2) * everything.T @ laplacian @ everything
-    values, vectors = np.linalg.eig(np.linalg.solve(noise, A.T @ B @ B.T @ A))
-    order = np.argsort(values.real)[::-1][:3]
-    given = sparse.csr_array(X) if is_sparse else X
-    model = LeastSquaresOPLS(smoothness=2.0, n_neighbors=4, solver=solver, tol=1e-12).fit(given, Y, X_unlabelled=more)
-    np.testing.assert_allclose(model.eigenvalues_, values.real[order], rtol=1e-8)
-    assert largest_angle(model.components_.T, vectors.real[:, order]) < 1e-7
-
-
-def test_unlabelled_rows_help_where_labels_are_few():
-    """Two long parallel clusters: ten labels fix the direction badly, the clusters' shape fixes it well."""
-    rng = np.random.default_rng(13)
-    gains = []
-    for _ in range(10):
-        y = np.arange(400) % 2
-        X = np.column_stack([2.0 * y + 0.2 * rng.normal(size=400), 4.0 * rng.normal(size=400)])
-        X = np.hstack([X, 0.3 * rng.normal(size=(400, 6))])
-        few = np.arange(10)
-        truth = np.eye(8)[:, :1]
-        plain = LeastSquaresLDA(ridge=0.01).fit(X[few], y[few])
-        helped = LeastSquaresLDA(ridge=0.01, smoothness=1.0).fit(X[few], y[few], X_unlabelled=X[10:])
-        gains.append(largest_angle(plain.components_.T, truth) - largest_angle(helped.components_.T, truth))
-    assert np.mean(gains) > 0.1
-
-
-def test_unlabelled_rows_pass_through_a_pipeline():
-    from sklearn import config_context
-    from sklearn.preprocessing import StandardScaler
-
-    rng = np.random.default_rng(14)
-    X, more, y = inputs(rng, 30, 5), inputs(rng, 40, 5), np.arange(30) % 2
-    with config_context(enable_metadata_routing=True):
-        model = make_pipeline(
-            StandardScaler(), LeastSquaresLDA().set_fit_request(X_unlabelled=True), transform_input=["X_unlabelled"]
-        ).fit(X, y, X_unlabelled=more)
-    scaler = StandardScaler().fit(X)
-    direct = LeastSquaresLDA().fit(scaler.transform(X), y, X_unlabelled=scaler.transform(more))
-    np.testing.assert_allclose(model[-1].components_, direct.components_)
-
-
-# ---------------------------------------------------------------------- penalties
-
-
-def test_a_vanishing_lasso_is_no_penalty():
-    rng = np.random.default_rng(3)
-    X, Y = inputs(rng, 60, 10), rng.normal(size=(60, 3))
-    plain = LeastSquaresCCA().fit(X, Y)
-    sparse_fit = LeastSquaresCCA(penalty="lasso", alpha=1e-9, tol=1e-10, max_iter=20_000).fit(X, Y)
-    for one, other in zip(plain.components_, sparse_fit.components_):
-        assert largest_angle(one[:, None], other[:, None]) < 1e-4
-    np.testing.assert_allclose(sparse_fit.eigenvalues_, plain.eigenvalues_, rtol=1e-6)
-
-
-def test_group_drops_whole_inputs_and_lasso_single_weights():
-    rng = np.random.default_rng(4)
-    X = rng.normal(size=(200, 12))
-    Y = X[:, :3] @ rng.normal(size=(3, 4)) + 0.1 * rng.normal(size=(200, 4))
-    group = LeastSquaresOPLS(2, penalty="group", alpha=2.0).fit(X, Y)
-    assert np.array_equal(np.flatnonzero(group.components_.any(axis=0)), [0, 1, 2])
-    lasso = LeastSquaresOPLS(2, penalty="lasso", alpha=2.0).fit(X, Y)
-    assert np.count_nonzero(lasso.components_) < np.count_nonzero(group.components_)
-
-
-@pytest.mark.parametrize("penalty", ["ridge", "lasso", "elasticnet", "group"])
-@pytest.mark.parametrize("is_sparse", [False, True])
-def test_a_path_is_the_fits_it_stands_for(penalty, is_sparse):
-    rng = np.random.default_rng(5)
-    X, y = inputs(rng, 60, 12), np.arange(60) % 3
-    X[:, :2] += y[:, None]
-    X = sparse.csr_array(X) if is_sparse else X
-    model = LeastSquaresLDA(penalty=penalty, tol=1e-10, max_iter=20_000)
-    path = model.path(X, y)
-    assert np.all(np.diff(path.alphas) < 0)
-    for i in (1, len(path.alphas) // 2, len(path.alphas) - 1):
-        alone = LeastSquaresLDA(penalty=penalty, alpha=path.alphas[i], tol=1e-10, max_iter=20_000).fit(X, y)
-        scale = np.abs(path.components[i]).max()
-        np.testing.assert_allclose(path.components[i], alone.components_, atol=1e-4 * scale)
-        np.testing.assert_allclose(path.eigenvalues[i], alone.eigenvalues_, rtol=1e-4)
-    if penalty != "ridge":
-        assert not path.components[0].any()
-        assert np.count_nonzero(path.components[-1]) > np.count_nonzero(path.components[10])
-
-
-def test_path_by_warm_started_iterations_is_the_path_by_decomposition():
-    rng = np.random.default_rng(6)
-    X, Y, alphas = inputs(rng, 40, 60), rng.normal(size=(40, 3)), [10.0, 1.0, 0.1]
-    by_spectrum = LeastSquaresCCA(penalty="ridge").path(X, Y, alphas)
-    by_iteration = LeastSquaresCCA(penalty="ridge", solver="block_cg", tol=1e-12).path(X, Y, alphas)
-    np.testing.assert_allclose(by_iteration.components, by_spectrum.components, atol=1e-6)
-
-
 # ---------------------------------------------------------------------- refusals and warnings
 
 
@@ -360,6 +229,19 @@ def test_what_cannot_be_done_is_refused_with_the_way_out(case):
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match=message):
         estimator.fit(X, y, **fit_params)
+
+
+@pytest.mark.parametrize("cls", [HypergraphFeatures, HypergraphFeaturesCV])
+def test_the_old_name_of_the_graph_says_the_new_one(cls):
+    with pytest.raises(TypeError, match="no parameter 'expansion' any more: write graph="):
+        cls(expansion="star")
+    assert cls(graph="zhou").get_params()["graph"] == "zhou"
+
+
+def test_a_precomputed_kernel_is_dense():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="takes a dense kernel matrix"):
+        LeastSquaresLDA(kernel="precomputed").fit(sparse.csr_array(X @ X.T), y)
 
 
 def test_other_refusals():

@@ -72,3 +72,21 @@ def test_a_kernels_folds_are_those_of_its_feature_space():
     linear = HypergraphFeaturesCV(cv=3).fit(X, Y)
     kernel = HypergraphFeaturesCV(cv=3, kernel="linear").fit(X, Y)
     np.testing.assert_allclose(kernel.cv_errors_, linear.cv_errors_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("cls", [LeastSquaresLDACV, LeastSquaresOPLSCV])
+@pytest.mark.parametrize("cv", [None, 4])
+def test_the_search_is_reported_as_scikit_learns_are(cls, cv):
+    X, y = load_iris(return_X_y=True)
+    model = cls(alphas=[0.1, 10.0, 1000.0], cv=cv).fit(X, y)
+    results = model.cv_results_
+    np.testing.assert_allclose(results["mean_test_score"], -model.cv_errors_)
+    assert model.best_params_ == {"alpha": model.alpha_}
+    assert results["params"][model.best_index_] == model.best_params_
+    assert model.best_score_ == results["mean_test_score"].max()
+    assert results["rank_test_score"][model.best_index_] == 1
+    np.testing.assert_array_equal(results["param_alpha"], model.alphas_)
+    splits = [name for name in results if name.startswith("split")]
+    assert len(splits) == (cv or 1)
+    np.testing.assert_allclose(np.mean([results[name] for name in splits], axis=0), results["mean_test_score"])
+    np.testing.assert_allclose(np.std([results[name] for name in splits], axis=0), results["std_test_score"])

@@ -57,9 +57,9 @@ def test_targets_rebuild_the_centred_factor(project):
     np.testing.assert_allclose(root @ T, 0, atol=1e-12)
     S = B @ np.linalg.pinv(B.T @ B, rcond=1e-10) @ B.T if project else B @ B.T
     np.testing.assert_allclose(targets.factor @ targets.factor.T, S, atol=1e-10)
-    np.testing.assert_allclose(T @ targets.space.writing.T, B, atol=1e-12)
+    np.testing.assert_allclose(T @ targets.writing.T, B, atol=1e-12)
     np.testing.assert_allclose(T @ np.diag(targets.singular_values) @ targets.loadings.T, B, atol=1e-12)
-    np.testing.assert_allclose(B @ targets.space.reading, T, atol=1e-12)
+    np.testing.assert_allclose(B @ targets.reading, T, atol=1e-12)
 
 
 def test_a_constant_column_has_no_rank():

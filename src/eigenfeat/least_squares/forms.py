@@ -33,7 +33,7 @@ class OverRows(SymmetricForm):
         return DenseForm(self.toarray()).scaled(weight)
 
     def __add__(self, other: SymmetricForm) -> SymmetricForm:
-        return DenseForm(self.toarray()) + other
+        return DenseForm(self.toarray()) + DenseForm(other.toarray())
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,11 +93,11 @@ class TargetReferences:
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
         along = self.rows.combine(self.targets.orthonormal)
-        return np.asarray(self.targets.space.writing @ along.T, dtype=dtype)
+        return np.asarray(self.targets.writing @ along.T, dtype=dtype)
 
     def of_scores(self, scores: np.ndarray) -> np.ndarray:
         """(s, k) projections of the references on directions whose scores are known."""
-        return self.targets.space.writing @ (self.targets.orthonormal.T @ scores)
+        return self.targets.writing @ (self.targets.orthonormal.T @ scores)
 
 
 @dataclass(frozen=True, eq=False)

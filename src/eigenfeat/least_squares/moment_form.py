@@ -69,9 +69,8 @@ class Scatters:
         values, U = eigh(self.targets * np.outer(present / unit, present / unit), check_finite=False)
         kept = values > COLLINEAR * values.max(initial=0.0)
         root, U = np.sqrt(values[kept]), U[:, kept]
-        writing, scale, rotation = svd(unit[:, None] * U * root, full_matrices=False, check_finite=False)
-        reading = (U / unit[:, None] / root) @ rotation.T
-        return TargetSpace(reading, writing * scale, self.target_mean, np.ones(len(scale)) if project else scale)
+        loadings, s, _ = svd(unit[:, None] * U * root, full_matrices=False, check_finite=False)
+        return TargetSpace(s, loadings, self.target_mean, np.ones(len(s)) if project else s)
 
 
 @dataclass(frozen=True, eq=False)

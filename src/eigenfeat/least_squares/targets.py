@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -13,38 +13,10 @@ from eigenfeat.solvers.conventions import singular_cutoff
 
 @dataclass(frozen=True, eq=False)
 class TargetSpace:
-    """How H relates to r orthonormal targets T that span its centred columns: all that moments know of them.
+    """Centred, weighted H as ``T diag(singular_values) loadingsᵀ`` without its null space: what moments know of it.
 
     Attributes
     ----------
-    reading : (s, r) array
-        R in ``T = (H - mean) R`` on the training rows.
-    writing : (s, r) array
-        B in ``H - mean = T Bᵀ``.
-    mean : (s,) array
-        Weighted mean of H's rows.
-    scale : (r,) array
-        Σ in ``S = T Σ² Tᵀ``.
-    """
-
-    reading: np.ndarray
-    writing: np.ndarray
-    mean: np.ndarray
-    scale: np.ndarray
-
-    @property
-    def rank(self) -> int:
-        return len(self.scale)
-
-
-@dataclass(frozen=True, eq=False)
-class Targets:
-    """Centred, weighted H as ``orthonormal diag(singular_values) loadingsᵀ``, without its null space.
-
-    Attributes
-    ----------
-    orthonormal : (n, r) array
-        T = Q U_R of the LS paper (eq. 14, transposed): orthonormal columns, orthogonal to the weights' roots.
     singular_values : (r,) array
     loadings : (s, r) array
     mean : (s,) array
@@ -53,30 +25,47 @@ class Targets:
         Σ in ``S = T Σ² Tᵀ``: the singular values, or ones where S is to be a projection.
     """
 
-    orthonormal: np.ndarray
     singular_values: np.ndarray
     loadings: np.ndarray
     mean: np.ndarray
     scale: np.ndarray
 
     @property
-    def factor(self) -> np.ndarray:
-        """T Σ: an n × r matrix with ``S = factor factorᵀ``."""
-        return self.orthonormal * self.scale.astype(self.orthonormal.dtype)
-
-    @property
     def rank(self) -> int:
         return len(self.scale)
 
     @property
-    def space(self) -> TargetSpace:
-        reading, writing = self.loadings / self.singular_values, self.loadings * self.singular_values
-        return TargetSpace(reading, writing, self.mean, self.scale)
+    def reading(self) -> np.ndarray:
+        """(s, r) R with ``(H - mean) R = T`` on the training rows."""
+        return self.loadings / self.singular_values
+
+    @property
+    def writing(self) -> np.ndarray:
+        """(s, r) B with ``H - mean = T Bᵀ``."""
+        return self.loadings * self.singular_values
+
+
+@dataclass(frozen=True, eq=False)
+class Targets(TargetSpace):
+    """The same with T itself.
+
+    Attributes
+    ----------
+    orthonormal : (n, r) array
+        T = Q U_R of the LS paper (eq. 14, transposed): orthonormal columns, orthogonal to the weights' roots.
+    """
+
+    orthonormal: np.ndarray
+
+    @property
+    def factor(self) -> np.ndarray:
+        """T Σ: an n × r matrix with ``S = factor factorᵀ``."""
+        return self.orthonormal * self.scale.astype(self.orthonormal.dtype)
 
     def padded(self, n_rows: int) -> Targets:
         """The same with zero targets for rows appended below."""
         below = np.zeros((n_rows, self.rank), dtype=self.orthonormal.dtype)
-        return Targets(np.vstack([self.orthonormal, below]), self.singular_values, self.loadings, self.mean, self.scale)
+        return replace(self, orthonormal=np.vstack([self.orthonormal, below]))
 
 
 def reduce(
@@ -112,7 +101,7 @@ def reduce(
     r = int(np.count_nonzero(singular_values > singular_cutoff(singular_values, B.shape)))
     T, singular_values, V = T[:, :r], singular_values[:r], Vt[:r].T
     scale = np.ones(r) if project else singular_values
-    return Targets(T.astype(np.float64 if dtype is None else dtype, copy=False), singular_values, V, mean, scale)
+    return Targets(singular_values, V, mean, scale, T.astype(np.float64 if dtype is None else dtype, copy=False))
 
 
 def class_indicator(codes: np.ndarray, n_classes: int) -> np.ndarray:
