@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -18,8 +19,9 @@ from eigenfeat.estimators.least_squares_base import LeastSquaresTransformer
 from eigenfeat.estimators.least_squares_docs import documented
 from eigenfeat.estimators.validation import check_class_labels, check_moments
 from eigenfeat.least_squares.moment_form import Scatters
-from eigenfeat.least_squares.relation import input_loadings
+from eigenfeat.least_squares.relation import TargetRelation, input_loadings
 from eigenfeat.least_squares.targets import class_indicator, hypergraph_factor
+from eigenfeat.quotients import Quotient
 from eigenfeat.stages import Affine
 
 
@@ -35,13 +37,7 @@ class LeastSquaresLDA(LeastSquaresTransformer):
     eigenvalues λ are λ / (1 - λ) in the within-class form. The solution is the regression of X on orthonormal targets
     that span J, rotated by an eigenproblem of size k - 1.
 
-    Parameters
-    ----------
-    {PARAMETERS}
-
-    Attributes
-    ----------
-    {ATTRIBUTES}
+    {SHARED}
     classes_ : (k,) array
 
     See Also
@@ -94,8 +90,11 @@ class TargetRegression(PredictionsMixin, MultiOutputMixin, LeastSquaresTransform
         self._y_is_flat = moments.targets_are_flat
         return scatters
 
-    def _store_targets(self, quotient, vectors, relate) -> None:
-        relation, dtype = relate(), self.eigenvalues_.dtype
+    def _store_targets(self, quotient: Quotient, vectors: np.ndarray, relate: Callable[[], TargetRelation]) -> None:
+        self._store_relation(quotient, vectors, relate())
+
+    def _store_relation(self, quotient: Quotient, vectors: np.ndarray, relation: TargetRelation) -> None:
+        dtype = self.eigenvalues_.dtype
         self.y_mean_ = relation.space.mean.astype(dtype)
         self.y_loadings_ = relation.target_loadings().astype(dtype)
         features = self.fitted_.features
@@ -113,13 +112,7 @@ class LeastSquaresCCA(TargetRegression):
 
     with X and Y centred. Y may be continuous, multi-label (zeros and ones, also sparse) or of deficient rank.
 
-    Parameters
-    ----------
-    {PARAMETERS}
-
-    Attributes
-    ----------
-    {ATTRIBUTES}
+    {SHARED}
     canonical_correlations_ : (n_components,) array
         Square roots of the eigenvalues; with a ridge, of the regularised problem.
     y_components_ : (n_components, q) array
@@ -153,10 +146,10 @@ class LeastSquaresCCA(TargetRegression):
     _project = True
     _label = "correlation with y"
 
-    def _store_targets(self, quotient, vectors, relate) -> None:
-        super()._store_targets(quotient, vectors, relate)
+    def _store_relation(self, quotient: Quotient, vectors: np.ndarray, relation: TargetRelation) -> None:
+        super()._store_relation(quotient, vectors, relation)
         dtype = self.eigenvalues_.dtype
-        self.y_components_ = relate().target_directions().T.astype(dtype)
+        self.y_components_ = relation.target_directions().T.astype(dtype)
         self.canonical_correlations_ = np.sqrt(self.eigenvalues_)
         if self.kernel is None:
             self.x_loadings_ = input_loadings(quotient.noise, vectors).astype(dtype)
@@ -218,13 +211,7 @@ class LeastSquaresOPLS(TargetRegression):
 
     with X and Y centred. The first k components are the best k for a linear prediction of y, which `predict` makes.
 
-    Parameters
-    ----------
-    {PARAMETERS}
-
-    Attributes
-    ----------
-    {ATTRIBUTES}
+    {SHARED}
     y_mean_, y_loadings_ : (q,) and (n_components, q) arrays
         Mean of y, and its regression on the projections of X.
 
@@ -348,13 +335,7 @@ class LeastSquaresFeatures(LeastSquaresTransformer):
     with X and H centred: LDA, CCA, OPLS and hypergraphs are this for their own H. Pass H as ``y``, a row for every row
     of X.
 
-    Parameters
-    ----------
-    {PARAMETERS}
-
-    Attributes
-    ----------
-    {ATTRIBUTES}
+    {SHARED}
 
     References
     ----------

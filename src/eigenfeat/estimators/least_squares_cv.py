@@ -16,7 +16,7 @@ from eigenfeat.estimators.least_squares import (
     LeastSquaresOPLS,
 )
 from eigenfeat.estimators.least_squares_base import LeastSquaresTransformer
-from eigenfeat.estimators.least_squares_docs import documented
+from eigenfeat.estimators.least_squares_docs import FRAGMENTS, REFERENCE, filled
 from eigenfeat.estimators.search import keep_search
 from eigenfeat.least_squares.folds import fold_errors
 from eigenfeat.least_squares.paths import PAPER_ALPHAS, SPARSE_PENALTIES
@@ -110,7 +110,7 @@ def _feature_vectors(kernel: np.ndarray) -> np.ndarray:
     return Q * np.sqrt(np.maximum(values, 0))
 
 
-_SEARCH = """penalty : {"ridge", "lasso", "elasticnet", "group"}
+_OPTIONS = """penalty : {"ridge", "lasso", "elasticnet", "group"}
     alphas : array, optional
         Candidates; by default the LS paper's 1e-6, 1e-4, 1e-2, 1, 10, 100 and 1000 for the ridge, and for a sparse
         penalty 20 values below the smallest that leaves no weight, down to a thousandth of it.
@@ -135,22 +135,26 @@ _SEARCH = """penalty : {"ridge", "lasso", "elasticnet", "group"}
         As in `{NAME}`, refitted on all rows at ``alpha_``; unlabelled rows take no part in the choice."""
 
 
+_SEARCH = f"""Parameters
+    ----------
+    {_OPTIONS}
+
+    References
+    ----------
+    {REFERENCE}"""
+
+
 def _documented(cls):
-    cls.__doc__ = (cls.__doc__ or "").replace("{SEARCH}", _SEARCH.replace("{NAME}", cls.__name__[:-2]))
-    return documented(cls)
+    name = cls.__name__.removesuffix("CV")
+    cls.__doc__ = filled(cls.__doc__ or "", {"SEARCH": _SEARCH, "OPTIONS": _OPTIONS, "NAME": name, **FRAGMENTS})
+    return cls
 
 
 @_documented
 class LeastSquaresLDACV(AlphaSearchMixin, LeastSquaresLDA):
     """`LeastSquaresLDA` with its penalty chosen from the training rows.
 
-    Parameters
-    ----------
     {SEARCH}
-
-    References
-    ----------
-    {REFERENCE}
 
     Examples
     --------
@@ -166,13 +170,7 @@ class LeastSquaresLDACV(AlphaSearchMixin, LeastSquaresLDA):
 class LeastSquaresCCACV(AlphaSearchMixin, LeastSquaresCCA):
     """`LeastSquaresCCA` with its penalty chosen from the training rows.
 
-    Parameters
-    ----------
     {SEARCH}
-
-    References
-    ----------
-    {REFERENCE}
 
     Examples
     --------
@@ -188,13 +186,7 @@ class LeastSquaresCCACV(AlphaSearchMixin, LeastSquaresCCA):
 class LeastSquaresOPLSCV(AlphaSearchMixin, LeastSquaresOPLS):
     """`LeastSquaresOPLS` with its penalty chosen from the training rows.
 
-    Parameters
-    ----------
     {SEARCH}
-
-    References
-    ----------
-    {REFERENCE}
 
     Examples
     --------
@@ -215,7 +207,7 @@ class HypergraphFeaturesCV(AlphaSearchMixin, HypergraphFeatures):
     ----------
     graph : {"star", "clique", "zhou"}
         How the hypergraph becomes a graph.
-    {SEARCH}
+    {OPTIONS}
 
     References
     ----------
@@ -280,13 +272,7 @@ class HypergraphFeaturesCV(AlphaSearchMixin, HypergraphFeatures):
 class LeastSquaresFeaturesCV(AlphaSearchMixin, LeastSquaresFeatures):
     """`LeastSquaresFeatures` with its penalty chosen from the training rows.
 
-    Parameters
-    ----------
     {SEARCH}
-
-    References
-    ----------
-    {REFERENCE}
 
     Examples
     --------

@@ -62,13 +62,27 @@ ATTRIBUTES = """components_ : (n_components, d) array
 REFERENCE = """Sun, Ji & Ye (2009), *A least squares formulation for a class of generalized eigenvalue problems in
     machine learning*."""
 
+SHARED = f"""Parameters
+    ----------
+    {PARAMETERS}
+
+    Attributes
+    ----------
+    {ATTRIBUTES}"""
+
+FRAGMENTS = {"PARAMETERS": PARAMETERS, "ATTRIBUTES": ATTRIBUTES, "SHARED": SHARED, "REFERENCE": REFERENCE}
+
 Documented = TypeVar("Documented", bound=type)
 
 
 def documented(cls: Documented) -> Documented:
     """Fill the family's parameters, attributes and reference into a class's docstring."""
-    text = cls.__doc__ or ""
-    for name, fragment in (("PARAMETERS", PARAMETERS), ("ATTRIBUTES", ATTRIBUTES), ("REFERENCE", REFERENCE)):
-        text = text.replace("{" + name + "}", fragment)
-    cls.__doc__ = text
+    cls.__doc__ = filled(cls.__doc__ or "", FRAGMENTS)
     return cls
+
+
+def filled(text: str, fragments: dict[str, str]) -> str:
+    """A text with the fragments in the place of their names in braces."""
+    for name, fragment in fragments.items():
+        text = text.replace("{" + name + "}", fragment)
+    return text

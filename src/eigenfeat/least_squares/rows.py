@@ -19,7 +19,29 @@ DENSE_SHARE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class CentredRows:
+class Centred:
+    """What stands for A: a matrix, the roots of the weights in it, and the mean that was or is to be taken off."""
+
+    matrix: np.ndarray | sparse.csr_array
+    root: np.ndarray
+    mean: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, d), in a feature space (n, n)."""
+        return self.matrix.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.matrix.dtype
+
+    @property
+    def is_sparse(self) -> bool:
+        return not isinstance(self.matrix, np.ndarray)
+
+
+@dataclass(frozen=True, eq=False)
+class CentredRows(Centred):
     """``A = matrix - root meanᵀ`` for sparse X; a dense ``matrix`` holds A itself.
 
     Parameters
@@ -31,22 +53,6 @@ class CentredRows:
     mean : (d,) array
         Weighted mean of the rows.
     """
-
-    matrix: np.ndarray | sparse.csr_array
-    root: np.ndarray
-    mean: np.ndarray
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.matrix.shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.matrix.dtype
-
-    @property
-    def is_sparse(self) -> bool:
-        return not isinstance(self.matrix, np.ndarray)
 
     def times(self, vectors: np.ndarray) -> np.ndarray:
         """``A @ vectors``."""
@@ -95,7 +101,7 @@ class CentredRows:
 
 
 @dataclass(frozen=True, eq=False)
-class CentredKernel:
+class CentredKernel(Centred):
     """Rows of a kernel's feature space: known by ``AAᵀ`` alone; a direction ``Aᵀc`` is written as c.
 
     Parameters
@@ -109,20 +115,6 @@ class CentredKernel:
     """
 
     matrix: np.ndarray
-    root: np.ndarray
-    mean: np.ndarray
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.matrix.shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.matrix.dtype
-
-    @property
-    def is_sparse(self) -> bool:
-        return False
 
     def times(self, coefficients: np.ndarray) -> np.ndarray:
         return self.matrix @ coefficients
