@@ -238,10 +238,11 @@ def test_the_old_name_of_the_graph_says_the_new_one(cls):
     assert cls(graph="zhou").get_params()["graph"] == "zhou"
 
 
-def test_a_precomputed_kernel_is_dense():
+def test_a_precomputed_kernel_is_dense_and_square():
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="takes a dense kernel matrix"):
-        LeastSquaresLDA(kernel="precomputed").fit(sparse.csr_array(X @ X.T), y)
+    for given, words in ((sparse.csr_array(X @ X.T), "got sparse rows"), (X, r"got dense rows of shape \(150, 4\)")):
+        with pytest.raises(ValueError, match=f"takes the dense square kernel matrix .*{words}"):
+            LeastSquaresLDA(kernel="precomputed").fit(given, y)
 
 
 def test_other_refusals():

@@ -138,7 +138,8 @@ class LeastSquaresTransformer(ComponentsMixin, Estimator):
         solution = solve_at(quotient, alpha, self._settings())
         if self._settings().is_sparse:
             warn_of_gaps(solution.converged, self.max_iter, self.tol)
-        return self._keep_solution(X, quotient, solution)
+        self._keep_solution(X, quotient, solution)
+        return self
 
     @checked_fit
     def fit_moments(self, moments):
@@ -164,10 +165,14 @@ class LeastSquaresTransformer(ComponentsMixin, Estimator):
         self._refuse_no_targets(form.space.rank)
         self.n_features_in_ = len(scatters.input_mean)
         found = form.directions(self.n_components)
+        vectors = found.toarray()
+        self._check_found(found.n_directions)
         self.eigenvalues_, self.residuals_, self.solver_ = found.values, found.residuals, found.solver
         self.n_iter_, self.converged_ = 1, np.ones(form.space.rank, dtype=bool)
-        self._keep_components(found.toarray(), scatters.input_mean)
-        return self._keep_rest(form.quotient, found.toarray(), lambda: form.relation(found.toarray()))
+        self.criterion_ = form.quotient.kind
+        self._keep_components(vectors, scatters.input_mean)
+        self._store_targets(form.quotient, vectors, lambda: form.relation(vectors))
+        return self
 
     @checked_fit
     def path(self, X, y, alphas=None, sample_weight=None):
@@ -304,8 +309,12 @@ class LeastSquaresTransformer(ComponentsMixin, Estimator):
     def _kernel_matrix(self, X, weights) -> np.ndarray:
         """The kernel between the training rows; its parameters, with defaults filled in, are kept for new ones."""
         if self.kernel == "precomputed":
-            if sparse.issparse(X):
-                raise ValueError("kernel='precomputed' takes a dense kernel matrix: call .toarray() on it first.")
+            if X.shape[0] != X.shape[1] or sparse.issparse(X):
+                given = f"{'sparse' if sparse.issparse(X) else 'dense'} rows of shape {X.shape}"
+                raise ValueError(
+                    f"kernel='precomputed' takes the dense square kernel matrix of the training rows, got {given}. "
+                    "Give K(train, train) to fit and K(new, train) to transform, or name a kernel."
+                )
             self._kernel, self.gamma_ = Kernel("linear"), 1.0
             return X
         gamma = self.gamma
@@ -316,14 +325,26 @@ class LeastSquaresTransformer(ComponentsMixin, Estimator):
 
     # ------------------------------------------------------------------ what was found
 
-    def _keep_solution(self, X, quotient: LeastSquaresQuotient, solution: Solution):
+    def _check_found(self, n_found: int) -> None:
+        if n_found == 0:
+            raise ValueError("X has no direction that varies with y: its rows are constant, or unrelated to y.")
+        if self.n_components is not None and self.n_components > n_found:
+            warnings.warn(
+                f"n_components={self.n_components} asked for, {n_found} found: that is the rank of the relation "
+                "between X and y.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _keep_solution(self, X, quotient: LeastSquaresQuotient, solution: Solution) -> None:
+        self._check_found(len(solution.values))
         self.eigenvalues_, self.residuals_, self.solver_ = solution.values, solution.residuals, solution.solver
-        self.n_iter_, self.converged_ = solution.n_iter, solution.converged
+        self.n_iter_, self.converged_, self.criterion_ = solution.n_iter, solution.converged, quotient.kind
         if isinstance(quotient.rows, CentredRows):
             self._keep_components(solution.vectors, quotient.rows.mean)
         else:
             self._keep_expansion(X, quotient, solution)
-        return self._keep_rest(quotient, solution.vectors, lambda: TargetRelation.of_rows(quotient, solution))
+        self._store_targets(quotient, solution.vectors, lambda: TargetRelation.of_rows(quotient, solution))
 
     def _keep_components(self, vectors: np.ndarray, mean: np.ndarray) -> None:
         self.mean_ = mean
@@ -342,22 +363,6 @@ class LeastSquaresTransformer(ComponentsMixin, Estimator):
         points = np.arange(X.shape[0]) if self.kernel == "precomputed" else X
         stage = KernelExpansion(self._kernel, points, self.dual_coef_.T, self.offsets_)
         self.fitted_ = Fitted(features=Chain((stage,)))
-
-    def _keep_rest(self, quotient: Quotient, vectors: np.ndarray, relate: Callable[[], TargetRelation]):
-        """What there is beside the features, however they were found."""
-        n_found = len(self.eigenvalues_)
-        if n_found == 0:
-            raise ValueError("X has no direction that varies with y: its rows are constant, or unrelated to y.")
-        if self.n_components is not None and self.n_components > n_found:
-            warnings.warn(
-                f"n_components={self.n_components} asked for, {n_found} found: that is the rank of the relation "
-                "between X and y.",
-                UserWarning,
-                stacklevel=4,
-            )
-        self.criterion_ = quotient.kind
-        self._store_targets(quotient, vectors, relate)
-        return self
 
     def _store_targets(self, quotient: Quotient, vectors: np.ndarray, relate: Callable[[], TargetRelation]) -> None:
         """Attributes of a model that knows more than directions."""

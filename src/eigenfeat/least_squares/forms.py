@@ -116,10 +116,12 @@ class TargetScatter(OverRows):
         return self.rows.combine(H @ (H.T @ scores))
 
     def diagonal(self) -> np.ndarray:
-        return np.einsum("ij,ij->i", self._factor(), self._factor()) + self.shift
+        F = self._factor()
+        return np.einsum("ij,ij->i", F, F) + self.shift
 
     def toarray(self) -> np.ndarray:
-        full = self._factor() @ self._factor().T
+        F = self._factor()
+        full = F @ F.T
         full[np.diag_indices_from(full)] += self.shift
         return full
 

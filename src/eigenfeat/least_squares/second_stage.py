@@ -1,4 +1,4 @@
-"""From any basis of the least-squares solutions to eigenvectors: an r × r quotient."""
+"""From any basis of the least-squares solutions to eigenvectors: an r × r problem."""
 
 from __future__ import annotations
 

@@ -32,7 +32,8 @@ Regress = Callable[[LeastSquaresQuotient, LeastSquaresRequest], Regression]
 
 
 def is_over_rows(quotient: Quotient, request: LeastSquaresRequest) -> bool:
-    return isinstance(quotient.signal, TargetScatter) and isinstance(quotient.noise, RowScatter)
+    S, N = quotient.signal, quotient.noise
+    return isinstance(S, TargetScatter) and isinstance(N, RowScatter) and S.rows is N.rows
 
 
 def has_columns(quotient: Quotient, request: LeastSquaresRequest) -> bool:
