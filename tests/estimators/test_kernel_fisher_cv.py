@@ -6,7 +6,6 @@ from joblib import parallel_config
 from kernel_data import DIGITS, LABELS, TEST, X, Y
 
 from eigenfeat import KernelFisherClassifier, KernelFisherClassifierCV
-from eigenfeat.estimators.search import search_results
 
 
 @pytest.mark.parametrize("penalty", ["function", "coefficients"])
@@ -74,14 +73,6 @@ def test_nothing_of_the_search_is_a_parameter_of_the_plain_classifier():
     search = KernelFisherClassifierCV([0.01], [0.5]).fit(X, Y)
     for name in ("alpha", "gamma", "loss", "solver"):
         assert not hasattr(search, name)
-
-
-def test_results_name_what_a_candidate_does_not_have():
-    results = search_results([{"a": 1}, {"a": 2, "b": 3}], np.array([[0.5, 0.7], [0.6, 0.6]]))
-    assert results["param_b"].mask.tolist() == [True, False]
-    np.testing.assert_allclose(results["mean_test_score"], 0.6)
-    np.testing.assert_allclose(results["std_test_score"], [0.1, 0.0], atol=1e-15)
-    assert len(results["split1_test_score"]) == 2
 
 
 def test_search_does_not_depend_on_the_number_of_jobs():
