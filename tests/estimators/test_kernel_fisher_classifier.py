@@ -139,11 +139,13 @@ def test_probabilities_are_calibrated_on_rows_left_out():
     np.testing.assert_array_equal(model.predict_proba(data)[:, 1] > 0.5, model.predict(data) == 1)
 
 
-def test_gaussian_probabilities_are_bayes_theorem_on_the_outputs():
-    model = KernelFisherClassifier(gamma=1.0, threshold=0.0, probability="gaussian").fit(X, Y)
-    q, left_out = model.decision_function(X), model.loo_decision_
+@pytest.mark.parametrize("threshold", [0.0, 0.3])
+def test_gaussian_probabilities_are_bayes_theorem_on_the_outputs(threshold):
+    """Of the outputs themselves, wherever they are cut."""
+    model = KernelFisherClassifier(gamma=1.0, threshold=threshold, probability="gaussian").fit(X, Y)
+    q, left_out = model.decision_function(TEST) + threshold, model.loo_decision_ + threshold
     joint = [np.mean(c == Y) * norm.pdf(q, left_out[c == Y].mean(), left_out[c == Y].std()) for c in (0, 1)]
-    np.testing.assert_allclose(model.predict_proba(X)[:, 1], joint[1] / (joint[0] + joint[1]), rtol=1e-9)
+    np.testing.assert_allclose(model.predict_proba(TEST)[:, 1], joint[1] / (joint[0] + joint[1]), rtol=1e-9)
 
 
 def test_probabilities_of_several_classes_sum_to_one_and_have_the_type_of_the_rows():
