@@ -48,6 +48,8 @@ def grid(
     A larger ridge, threshold and alpha and fewer components regularise more, in this order.
     """
     points = {Candidate(*values) for values in product(ridges, min_eigenvalues, n_components, alphas)}
+    if not points:
+        raise ValueError("ridges, min_eigenvalues, n_components_grid and alphas each need at least one candidate.")
     return sorted(points, key=lambda c: (-c.ridge, -c.min_eigenvalue, c.n_components, -c.alpha))
 
 

@@ -322,7 +322,7 @@ class MultinomialLogit(ScoresMixin, Estimator):
                 f"{relative:.1e} (relative) above the minimum; tol={self.tol:g}. Increase max_iter, alpha or "
                 "tol; float64 input allows a smaller tol than float32.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=5,
             )
         return fit
 
