@@ -122,5 +122,3 @@ def test_cv_holds_groups_out_whole(cv):
     assert honest < flattered - 0.1  # near copies of held-out rows are easy
     with pytest.raises(ValueError, match="holds out every row of some class"):
         model.fit(X, y, groups=np.where(y == 1, "all of one", group))
-
-

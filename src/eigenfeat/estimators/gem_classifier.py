@@ -213,7 +213,7 @@ class GEMClassifier(GEMClassifierBase):
             return super()._scores(X)
         # A given classifier is asked once, for all rows: it may be slow to start, or unsafe in threads.
         X = self._check_new(X)
-        return self.fitted_.scores.astype(X.dtype).apply(X)
+        return self.fitted_.scores.astype(X.dtype).apply(X)  # type: ignore[union-attr]
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X):

@@ -19,7 +19,7 @@ from eigenfeat.estimators.validation import check_class_labels, check_weights, g
 from eigenfeat.features.layer import direction_parts
 from eigenfeat.features.stack import Stack, StackSettings, fit_stack, timed
 from eigenfeat.moments import Moments
-from eigenfeat.rows import LabelledRows, RandomRows, as_row_source
+from eigenfeat.rows import ArrayRows, LabelledRows, RandomRows
 from eigenfeat.stages import BaseMap, Beside, Chain, Fitted, GeometricMean, Softmax, Stage
 
 LOGIT_TOL = {np.dtype(np.float32): 3e-3, np.dtype(np.float64): 1e-5}
@@ -80,7 +80,7 @@ class GEMClassifierBase(ScoresMixin, FeaturesMixin, GEMBase):
             self.base_map_ = clone(self.base_map)
             self.base_map_.fit(X, codes)
         self._inputs = Chain() if self.base_map is None else Chain((BaseMap.of(self.base_map_, X),))
-        rows: RandomRows = self._inputs.over(as_row_source(X, codes, weights))  # type: ignore[assignment]
+        rows: RandomRows = self._inputs.over(ArrayRows(X, codes, weights))  # type: ignore[assignment]
         return TrainingRows(rows, classes, group_keys(groups, X))
 
     def _fit_members(self, moments: Moments, training: TrainingRows, settings: StackSettings, alpha: float | None):
@@ -135,9 +135,7 @@ class GEMClassifierBase(ScoresMixin, FeaturesMixin, GEMBase):
             features, scores = chains[0].stages, members[0].stages
         else:
             features, scores = (Beside(tuple(chains)),), self._combined(tuple(members))
-        return Fitted(
-            features=self._inputs.then(*features), scores=self._inputs.then(*scores), probabilities=Softmax()
-        )
+        return Fitted(features=self._inputs.then(*features), scores=self._inputs.then(*scores), probabilities=Softmax())
 
     def _score_stages(self, last: Any) -> tuple[Stage, ...]:
         """From features to logarithms of probabilities."""
@@ -190,7 +188,7 @@ class GEMClassifierBase(ScoresMixin, FeaturesMixin, GEMBase):
         """
         X = self._check_new(X)
         stack = self.stacks_[0]
-        rows: RandomRows = self._inputs.then(*stack.chain.stages).over(as_row_source(X))  # type: ignore[assignment]
+        rows: RandomRows = self._inputs.then(*stack.chain.stages).over(ArrayRows(X))  # type: ignore[assignment]
         parts = direction_parts(rows, stack.layers[-1].stage, self._coefficients())
         total = parts.sum()
         return (parts / total if total > 0 else parts), stack.layers[-1].directions.pairs

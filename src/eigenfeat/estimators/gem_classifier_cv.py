@@ -184,9 +184,7 @@ class GEMClassifierCV(GEMClassifierBase):
 
     def _part_moments(self, training: TrainingRows, base: StackSettings, rows: np.ndarray) -> Moments:
         chosen = ChosenRows(training.rows, rows)
-        return layer_moments(
-            chosen, base.layers[0], training.classes, self.stage_seconds_, n_rows=training.rows.n_rows
-        )
+        return layer_moments(chosen, base.layers[0], training.classes, self.stage_seconds_, n_rows=training.rows.n_rows)
 
     def _try_all(
         self, moments: Moments, training: TrainingRows, base: StackSettings, split: Split

@@ -12,7 +12,7 @@ from eigenfeat.estimators.gem_base import RENAMED, GEMBase
 from eigenfeat.estimators.validation import check_class_labels, check_moments, check_weights
 from eigenfeat.features.stack import StackSettings, fit_stack, layer_moments
 from eigenfeat.moments import Moments
-from eigenfeat.rows import RandomRows, as_row_source
+from eigenfeat.rows import ArrayRows, RandomRows
 from eigenfeat.stages import Fitted
 
 
@@ -162,9 +162,9 @@ class GEMFeatures(FeaturesMixin, GEMBase):
         X, y = self._check(X, y)
         weights = check_weights(sample_weight, X)
         classes, codes = check_class_labels(y, weights, estimator=type(self).__name__)
-        rows: RandomRows = as_row_source(X, codes, weights)  # type: ignore[assignment]
+        rows = ArrayRows(X, codes, weights)
         settings = self._settings()
-        self.stage_seconds_ = {}
+        self.stage_seconds_: dict[str, float] = {}
         moments = layer_moments(rows, settings.layers[0], classes, self.stage_seconds_)
         return self._fit(moments, rows, settings)
 

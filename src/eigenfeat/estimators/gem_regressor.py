@@ -13,7 +13,7 @@ from eigenfeat.estimators.sliced_inverse import slice_edges
 from eigenfeat.estimators.validation import check_weights
 from eigenfeat.features.stack import Stack, fit_stack, layer_moments, without_inputs
 from eigenfeat.linear.ridge import fit_ridge
-from eigenfeat.rows import RandomRows, as_row_source
+from eigenfeat.rows import ArrayRows
 from eigenfeat.solvers.signs import largest_entry_signs
 from eigenfeat.stages import Affine, Beside, Chain, Fitted
 
@@ -158,7 +158,7 @@ class GEMRegressor(PredictionsMixin, MultiOutputMixin, GEMBase):
         stacks: list[Stack] = []
         for u in self.contractions_:
             slices, codes = np.unique(self._slices(targets @ u, weights), return_inverse=True)
-            rows: RandomRows = as_row_source(X, codes, weights)  # type: ignore[assignment]
+            rows = ArrayRows(X, codes, weights)
             moments = layer_moments(rows, settings.layers[0], slices, self.stage_seconds_)
             if not stacks:
                 self.moments_ = moments

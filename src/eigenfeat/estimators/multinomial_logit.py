@@ -36,7 +36,8 @@ class MultinomialLogit(ScoresMixin, Estimator):
     ``C = 2 / (alpha Σᵢ wᵢ)``.
 
     Rows may be a dense array, a memory map, a CSR matrix, or any source of rows (`eigenfeat.rows`), such as features
-    of projections that are never formed as a whole (`eigenfeat.stages.LayerRows`). Products run in the type of the rows, sums and the objective in float64.
+    of projections that are never formed as a whole (`eigenfeat.stages.LayerRows`). Products run in the type of the
+    rows, sums and the objective in float64.
 
     Parameters
     ----------
@@ -260,9 +261,14 @@ class MultinomialLogit(ScoresMixin, Estimator):
     def _labelled(self, X, y, sample_weight) -> RandomRows:
         """Checked rows with their labels and weights."""
         if isinstance(X, RowSource):
+            if not X.has_random_access:
+                raise ValueError(
+                    f"{type(X).__name__} can only be read in order, and the logit asks for rows many times and in any "
+                    "order: hold them in memory first (eigenfeat.rows.held)."
+                )
             self.n_features_in_ = X.n_columns
             y = column_or_1d(y, warn=True)
-            check_consistent_length(range(X.n_rows), y)
+            check_consistent_length(range(X.n_rows), y)  # type: ignore[arg-type]
         else:
             X, y = self._check(X, y)
         return as_row_source(X, y, check_weights(sample_weight, y))  # type: ignore[return-value]
@@ -278,7 +284,7 @@ class MultinomialLogit(ScoresMixin, Estimator):
 
     def _scores(self, X) -> np.ndarray:
         X = self._check_new(X)
-        return self.fitted_.scores.at(X, self.n_jobs)
+        return self.fitted_.scores.at(X, self.n_jobs)  # type: ignore[union-attr]
 
     # ------------------------------------------------------------------ fit
 

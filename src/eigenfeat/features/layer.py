@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eigenfeat.features.maps import FeatureMap, PowerMap
+from eigenfeat.features.maps import FEATURE_MAPS, FeatureMap
 from eigenfeat.features.pairs import auto_directions, choose_contrasts
 from eigenfeat.moments import Moments
 from eigenfeat.quotients import NO_REGULARISATION, Quotient, Regularisation, contrast
@@ -33,7 +33,7 @@ class LayerSettings:
     max_components: int | None = None
     noise: str = "second_moment"
     regularisation: Regularisation = NO_REGULARISATION
-    feature_map: FeatureMap = PowerMap()
+    feature_map: FeatureMap = FEATURE_MAPS["soft-cubic"]
     keep_inputs: bool = True
     constant: bool = False
     solver: str = "auto"

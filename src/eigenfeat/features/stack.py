@@ -128,7 +128,7 @@ def layer_moments(
     with timed(seconds, "moments"):
         return collect_moments(
             _with_constant(rows, settings.constant),
-            classes=np.unique(rows.labels),
+            classes=np.arange(len(classes)),
             track_fourth=settings.regularisation.needs_fourth_moment,
             n_rows=n_rows,
         ).rename(classes)
