@@ -4,7 +4,7 @@ from eigenfeat.rows.arrays import ArrayRows
 from eigenfeat.rows.blocks import dense, held, over_parts, row_blocks
 from eigenfeat.rows.source import Block, RandomRows, RowBlock, RowSource, Selection
 from eigenfeat.rows.store import RowStore
-from eigenfeat.rows.views import ChosenRows, LabelledRows, MappedRows, RowMap, as_row_source
+from eigenfeat.rows.views import ChosenRows, LabelledRows, MappedRows, RowMap, RowView, as_row_source
 
 __all__ = [
     "ArrayRows",
@@ -17,6 +17,7 @@ __all__ = [
     "RowMap",
     "RowSource",
     "RowStore",
+    "RowView",
     "Selection",
     "as_row_source",
     "dense",
