@@ -20,7 +20,7 @@ TOLERANCE = 1e-8
 MOST_NUMBERS = 90
 """Numbers stored of one output."""
 
-RENAMED = {"centre": "centred"}
+RENAMED = {"centre": "centred", "max_features": "max_components", "n_bins": "n_slices"}
 """Parameters that have another name since the outputs were stored; cases use the old one."""
 
 Fit = Callable[[Any, Rows], Any]
