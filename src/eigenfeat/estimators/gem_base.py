@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from eigenfeat._sklearn import COUNT, NON_NEGATIVE, Integral, StrOptions
+from eigenfeat._sklearn import COUNT, NON_NEGATIVE, Integral, StrOptions, check_feature_names_in
 from eigenfeat.estimators.base import REGULARISATION_CONSTRAINTS, SOLVER_CONSTRAINTS
-from eigenfeat.estimators.edge import Estimator
+from eigenfeat.estimators.edge import Estimator, FeaturesMixin
 from eigenfeat.features.layer import LayerDirections, LayerSettings
 from eigenfeat.features.maps import FeatureMap, as_feature_map
 from eigenfeat.features.stack import Stack, StackSettings
@@ -85,6 +86,11 @@ class GEMBase(Estimator):
         return self._first_layer().solver
 
     @property
+    def criterion_(self) -> str:
+        """The criterion of the pairs, "contrast" or "centred_contrast"."""
+        return self._first_layer().criterion
+
+    @property
     def pairs_(self) -> np.ndarray:
         """(m, 2): labels of numerator and denominator of each component."""
         return self._first_layer().pairs
@@ -95,6 +101,33 @@ class GEMBase(Estimator):
         ``X @ weights.T + biases`` are the projections; the network's nonlinearity takes the place of the map.
         """
         return self.components_, self.offsets_
+
+
+class GEMFeaturesMixin(FeaturesMixin, GEMBase):
+    """`transform` to the features of all stacks, and their names."""
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the columns of `transform`: pair, rank within the pair, and function of the projection.
+
+        Parameters
+        ----------
+        input_features : sequence of str, optional
+            Names of the input columns, where `fit` saw none.
+
+        Returns
+        -------
+        (n_features_out,) array of str
+        """
+        check_is_fitted(self, "fitted_")
+        inputs = self._input_names(check_feature_names_in(self, input_features))
+        names = [stack.feature_names(inputs) for stack in self.stacks_]
+        if len(names) > 1:
+            names = [[f"member{m}_{name}" for name in of_member] for m, of_member in enumerate(names)]
+        return np.asarray([name for of_member in names for name in of_member], dtype=object)
+
+    def _input_names(self, names: Sequence[str]) -> Sequence[str]:
+        """What the first layer calls its columns."""
+        return names
 
 
 def stack_settings(parameters: dict[str, Any], n_layers: int = 1) -> StackSettings:

@@ -62,7 +62,7 @@ class GEMClassifier(GEMClassifierBase):
 
     Attributes
     ----------
-    components_, offsets_, eigenvalues_, residuals_, pairs_, solver_, moments_
+    components_, offsets_, eigenvalues_, residuals_, pairs_, solver_, criterion_, moments_
         Of the first layer of the first member, as in `GEMFeatures`.
     stacks_ : tuple of `eigenfeat.features.stack.Stack`
         The layers of each member as a value, with what is known of each direction.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,11 +10,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.validation import check_is_fitted
 
-from eigenfeat._sklearn import COUNT, HasMethods, Interval, Real, check_feature_names_in
-from eigenfeat.estimators.edge import FeaturesMixin, ScoresMixin
-from eigenfeat.estimators.gem_base import GEMBase
+from eigenfeat._sklearn import COUNT, HasMethods, Interval, Real
+from eigenfeat.estimators.edge import ScoresMixin
+from eigenfeat.estimators.gem_base import GEMFeaturesMixin
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.estimators.validation import check_class_labels, check_weights, group_keys
 from eigenfeat.features.layer import direction_parts
@@ -47,11 +47,11 @@ class TrainingRows:
     keys: np.ndarray
 
 
-class GEMClassifierBase(ScoresMixin, FeaturesMixin, GEMBase):
+class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
     """Members, each a stack of layers and a last stage, combined by the geometric mean of their probabilities."""
 
     _parameter_constraints: dict = {
-        **GEMBase._parameter_constraints,
+        **GEMFeaturesMixin._parameter_constraints,
         "n_estimators": [COUNT],
         "base_map": [None, HasMethods(["fit", "transform"])],
         "label_smoothing": [Interval(Real, 0, 1, closed="left")],
@@ -144,26 +144,10 @@ class GEMClassifierBase(ScoresMixin, FeaturesMixin, GEMBase):
     def _combined(self, members: tuple[Stage, ...]) -> tuple[Stage, ...]:
         return (GeometricMean(members),)
 
-    def get_feature_names_out(self, input_features=None):
-        """Names of the columns of `transform`: pair, rank within the pair, and function of the projection.
-
-        Parameters
-        ----------
-        input_features : sequence of str, optional
-            Names of the input columns, where `fit` saw none.
-
-        Returns
-        -------
-        (n_features_out,) array of str
-        """
-        check_is_fitted(self, "fitted_")
-        inputs = check_feature_names_in(self, input_features)
-        if self._inputs.stages:
-            inputs = [f"base{i}" for i in range(self._inputs.n_columns(len(inputs)))]
-        names = [stack.feature_names(inputs) for stack in self.stacks_]
-        if len(names) > 1:
-            names = [[f"member{m}_{name}" for name in of_member] for m, of_member in enumerate(names)]
-        return np.asarray([name for of_member in names for name in of_member], dtype=object)
+    def _input_names(self, names: Sequence[str]) -> Sequence[str]:
+        if not self._inputs.stages:
+            return names
+        return [f"base{i}" for i in range(self._inputs.n_columns(len(names)))]
 
     # ------------------------------------------------------------------ explain
 

@@ -61,8 +61,8 @@ class GEMClassifierCV(GEMClassifierBase):
         Its place in ``cv_results_``.
     cv_results_ : dict of arrays
         Every candidate with its scores, as in scikit-learn's ``GridSearchCV``.
-    components_, offsets_, eigenvalues_, residuals_, pairs_, solver_, moments_, stacks_, classifiers_, n_iter_,
-    stage_seconds_, classes_, n_features_in_
+    components_, offsets_, eigenvalues_, residuals_, pairs_, solver_, criterion_, moments_, stacks_, classifiers_,
+    n_iter_, stage_seconds_, classes_, n_features_in_
         As in `GEMClassifier`.
 
     References

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from eigenfeat._sklearn import check_feature_names_in, checked_fit
-from eigenfeat.estimators.edge import FeaturesMixin, renamed_parameters
-from eigenfeat.estimators.gem_base import RENAMED, GEMBase
+from eigenfeat._sklearn import checked_fit
+from eigenfeat.estimators.edge import renamed_parameters
+from eigenfeat.estimators.gem_base import RENAMED, GEMFeaturesMixin
 from eigenfeat.estimators.validation import check_class_labels, check_moments, check_weights
 from eigenfeat.features.stack import StackSettings, fit_stack, layer_moments
 from eigenfeat.moments import Moments
@@ -17,7 +16,7 @@ from eigenfeat.stages import Fitted
 
 
 @renamed_parameters(**RENAMED)
-class GEMFeatures(FeaturesMixin, GEMBase):
+class GEMFeatures(GEMFeaturesMixin):
     r"""Features from generalized eigenvectors of class-conditional second moments.
 
     For ordered pairs of classes (i, j) the top solutions of
@@ -88,7 +87,7 @@ class GEMFeatures(FeaturesMixin, GEMBase):
         The layer as a value, with what is known of each direction.
     stage_seconds_ : dict
         What the fit took for "moments" and "directions".
-    classes_, moments_, solver_, n_features_in_
+    classes_, moments_, solver_, criterion_, n_features_in_
         As in `FisherLDA`.
 
     References
@@ -170,13 +169,13 @@ class GEMFeatures(FeaturesMixin, GEMBase):
 
     @checked_fit
     def fit_moments(self, moments):
-        """Fit from class moments alone: rows seen elsewhere, by other machines, or for another fit.
+        """Fit from class moments alone, of rows that need not be here: parts seen by several machines, for one.
 
         Parameters
         ----------
         moments : Moments
-            Of `eigenfeat.moments.collect_moments`, merged or not, or a fitted estimator's ``moments_``; kept by
-            reference. With ``constant``, of rows whose last column is one.
+            Of labelled rows, as `eigenfeat.moments.collect_moments` makes and ``moments_`` keeps them, merged or not.
+            With ``constant``, of rows whose last column is one.
 
         Returns
         -------
@@ -204,22 +203,6 @@ class GEMFeatures(FeaturesMixin, GEMBase):
         self.classes_, self.moments_, self.stacks_ = moments.classes, moments, (stack,)
         self.fitted_ = Fitted(features=stack.chain)
         return self
-
-    def get_feature_names_out(self, input_features=None):
-        """Names of the output columns: pair, rank within the pair, and function of the projection.
-
-        Parameters
-        ----------
-        input_features : sequence of str, optional
-            Names of the input columns, where `fit` saw none.
-
-        Returns
-        -------
-        (n_features_out,) array of str
-        """
-        check_is_fitted(self, "fitted_")
-        inputs = check_feature_names_in(self, input_features)
-        return np.asarray(self.stacks_[0].feature_names(inputs), dtype=object)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -45,7 +45,7 @@ class GEMRegressor(PredictionsMixin, MultiOutputMixin, GEMBase):
 
     Attributes
     ----------
-    components_, offsets_, eigenvalues_, residuals_, pairs_, solver_, moments_
+    components_, offsets_, eigenvalues_, residuals_, pairs_, solver_, criterion_, moments_
         Of the first contraction, as in `GEMFeatures`.
     contractions_ : (n_contractions, n_outputs) array
         The vectors u.

@@ -59,6 +59,8 @@ class LayerDirections:
     names : (n_contrasts, 2) array
         Labels of numerator and denominator.
     solver : str
+    criterion : str
+        What the contrasts are in `eigenfeat.quotients.CRITERIA`.
     """
 
     projection: Affine
@@ -67,6 +69,7 @@ class LayerDirections:
     contrast: np.ndarray
     names: np.ndarray
     solver: str
+    criterion: str
 
     @property
     def n_directions(self) -> int:
@@ -186,4 +189,5 @@ def _joined(found: list[Directions], quotients: list[Quotient], names: np.ndarra
         np.repeat(np.arange(len(found)), [f.n_directions for f in found]),
         names,
         found[0].solver,
+        quotients[0].kind,
     )
