@@ -20,8 +20,15 @@ TOLERANCE = 1e-8
 MOST_NUMBERS = 90
 """Numbers stored of one output."""
 
-RENAMED = {"centre": "centred", "max_features": "max_components", "n_bins": "n_slices"}
-"""Parameters that have another name since the outputs were stored; cases use the old one."""
+RENAMED = {
+    "centre": "centred",
+    "max_features": "max_components",
+    "n_bins": "n_slices",
+    "noise": "corruption",
+    "noise_level": "corruption_level",
+    "noise_variance_": "corruption_variance_",
+}
+"""Parameters and attributes that have another name since the outputs were stored; cases use the old one."""
 
 Fit = Callable[[Any, Rows], Any]
 Extra = Callable[[Any, Rows], dict[str, Any]]
@@ -89,7 +96,7 @@ class Case:
 
 def output(estimator, name: str, rows: Rows):
     """What a method says of the rows held out, or the value of an attribute."""
-    value = getattr(estimator, name)
+    value = getattr(estimator, name if hasattr(estimator, name) else RENAMED.get(name, name))
     return value(rows.test) if callable(value) else value
 
 

@@ -1,0 +1,254 @@
+"""Tables in CSV, Parquet and npz files: numbers, and a label column."""
+
+from __future__ import annotations
+
+import csv
+import os
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+#: Columns taken for the label when none is named.
+USUAL_LABELS = ("label", "target", "class", "y")
+#: Rows converted at a time: text is never held for the whole file.
+CHUNK = 20_000
+FORMATS = (".csv", ".tsv", ".parquet", ".npz")
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows of a file.
+
+    Attributes
+    ----------
+    X : (n, d) float array
+    y : (n,) array or None
+        Labels: whole numbers, or text.
+    names : tuple of str, or None
+        Columns of X, where the file names them.
+    """
+
+    X: np.ndarray
+    y: np.ndarray | None
+    names: tuple[str, ...] | None
+
+
+def read_table(
+    path: str | os.PathLike,
+    label: str | None = None,
+    drop: Collection[str] = (),
+    features: Sequence[str] | None = None,
+) -> Table:
+    """Read features, and labels where there are any.
+
+    Parameters
+    ----------
+    path : path
+        ``.csv`` or ``.tsv`` with a header line, ``.parquet``, or ``.npz`` with an array ``X`` (and one of labels).
+    label : str, optional
+        The label column (or npz array). Without it, one called label, target, class or y is taken if there is one.
+    drop : collection of str
+        Columns to leave out.
+    features : sequence of str, optional
+        Columns to read and their order, where the file names its columns; all but the label by default.
+
+    Raises
+    ------
+    ValueError
+        For an unknown format, an absent column, or cells that are not numbers, by name and line.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from eigenfeat.rows import read_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "flowers.csv"
+    ...     _ = path.write_text("width,length,kind\\n1,2.5,rose\\n3,4,tulip\\n")
+    ...     table = read_table(path, label="kind")
+    >>> table.names, table.y.tolist(), table.X.tolist()
+    (('width', 'length'), ['rose', 'tulip'], [[1.0, 2.5], [3.0, 4.0]])
+    """
+    path = Path(path)
+    if path.suffix not in FORMATS:
+        raise ValueError(f"{path} has the suffix {path.suffix!r}; tables are read from {', '.join(FORMATS)}")
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {path}")
+    if path.suffix == ".npz":
+        return _from_npz(path, label)
+    names, chunks = _from_parquet(path) if path.suffix == ".parquet" else _from_csv(path)
+    label = _label_column(path, names, label)
+    absent = [name for name in drop if name not in names]
+    if absent:
+        raise ValueError(f"{path} has no column {_some(absent)} to drop; it has {_some(names)}")
+    if features is None:
+        features = [name for name in names if name != label and name not in drop]
+    kept = _feature_columns(path, names, features)
+    blocks, labels, n_rows = [], [], 0
+    for columns in chunks:
+        blocks.append(np.column_stack([_numbers(columns[j], n_rows, names[j], path) for j in kept]))
+        if label is not None:
+            labels.append(_label_cells(columns[names.index(label)], n_rows, label, path))
+        n_rows += len(blocks[-1])
+    if not n_rows:
+        raise ValueError(f"{path} has no rows")
+    y = None if label is None else _as_numbers_if_all_are(np.concatenate(labels))
+    return Table(np.concatenate(blocks), y, tuple(features))
+
+
+def write_table(path: str | os.PathLike | None, columns: Mapping[str, np.ndarray]) -> None:
+    """Write named columns to a ``.csv``, ``.tsv``, ``.parquet`` or ``.npz`` file, or as CSV to the standard output."""
+    if path is None:
+        _to_csv(sys.stdout, columns, ",")
+        return
+    path = Path(path)
+    if path.suffix == ".npz":
+        np.savez_compressed(path, **columns)  # type: ignore[arg-type]
+    elif path.suffix == ".parquet":
+        arrow = _pyarrow()
+        arrow.parquet.write_table(arrow.table(dict(columns)), path)
+    elif path.suffix in (".csv", ".tsv"):
+        with path.open("w", newline="", encoding="utf-8") as stream:
+            _to_csv(stream, columns, "\t" if path.suffix == ".tsv" else ",")
+    else:
+        raise ValueError(f"{path} has the suffix {path.suffix!r}; tables are written to {', '.join(FORMATS)}")
+
+
+def _from_csv(path: Path) -> tuple[list[str], Iterator[Any]]:
+    """Column names, and the cells of some thousand rows at a time, column by column."""
+    delimiter = "\t" if path.suffix == ".tsv" else ","
+    with path.open(newline="", encoding="utf-8-sig") as stream:
+        names = next(csv.reader(stream, delimiter=delimiter), [])
+    if names and all(_is_number(name) for name in names):
+        raise ValueError(f"the first line of {path} holds numbers; it must name the columns")
+
+    def chunks() -> Iterator[Any]:
+        with path.open(newline="", encoding="utf-8-sig") as stream:
+            rows = csv.reader(stream, delimiter=delimiter)
+            next(rows, None)
+            chunk = []
+            for row in rows:
+                if not row:
+                    continue
+                if len(row) != len(names):
+                    raise ValueError(
+                        f"{path}, line {rows.line_num}: {len(row)} cells where the header has {len(names)}"
+                    )
+                chunk.append(row)
+                if len(chunk) == CHUNK:
+                    yield list(zip(*chunk))
+                    chunk = []
+            if chunk:
+                yield list(zip(*chunk))
+
+    return names, chunks()
+
+
+def _from_parquet(path: Path) -> tuple[list[str], Iterator[Any]]:
+    file = _pyarrow().parquet.ParquetFile(path)
+    batches = file.iter_batches(batch_size=CHUNK)
+    cells = ([column.to_numpy(zero_copy_only=False) for column in batch.columns] for batch in batches)
+    return file.schema_arrow.names, cells
+
+
+def _from_npz(path: Path, label: str | None) -> Table:
+    with np.load(path, allow_pickle=False) as arrays:
+        if "X" not in arrays:
+            raise ValueError(f"{path} has no array 'X'; it has {_some(arrays.files)}")
+        label = _label_column(path, [name for name in arrays.files if name != "X"], label)
+        y = None if label is None else arrays[label]
+        X = arrays["X"]
+    if X.ndim != 2:
+        raise ValueError(f"the array 'X' of {path} must have rows and columns; its shape is {X.shape}")
+    if y is not None and y.shape != X.shape[:1]:
+        raise ValueError(f"{path}: {label!r} has shape {y.shape} for {len(X)} rows of X")
+    return Table(X, y, None)
+
+
+def _label_column(path: Path, names: Sequence[str], label: str | None) -> str | None:
+    if label is None:
+        return next((name for name in USUAL_LABELS if name in names), None)
+    if label not in names:
+        raise ValueError(f"{path} has no column {label!r} for the label; it has {_some(names)}")
+    return label
+
+
+def _feature_columns(path: Path, names: list[str], features: Sequence[str]) -> list[int]:
+    if not len(features):
+        raise ValueError(f"{path} has no feature columns; it has {_some(names)}")
+    place = {name: j for j, name in enumerate(names)}
+    missing = [name for name in features if name not in place]
+    if missing:
+        raise ValueError(
+            f"{path} lacks {len(missing)} of the {len(features)} features asked for: {_some(missing)}. It has "
+            f"{_some(names)}"
+        )
+    return [place[name] for name in features]
+
+
+def _numbers(column: Any, start: int, name: str, path: Path) -> np.ndarray:
+    if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
+        return column.astype(np.float64)
+    try:
+        return np.array(column, dtype=np.float64)
+    except (ValueError, TypeError):
+        pass  # empty cells, or cells that are no numbers
+    try:
+        return np.array(["nan" if cell in ("", None) else cell for cell in column], dtype=np.float64)
+    except (ValueError, TypeError):
+        row, cell = next((i, c) for i, c in enumerate(column) if not (c in ("", None) or _is_number(c)))
+        raise ValueError(
+            f"column {name!r} of {path} holds {cell!r} in row {start + row + 1}: features must be numbers. Drop the "
+            f"column (--drop {name}), encode it, or, if it is the label, say so (--label {name})"
+        ) from None
+
+
+def _label_cells(column: Any, start: int, name: str, path: Path) -> np.ndarray:
+    if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
+        return column
+    empty = next((i for i, cell in enumerate(column) if cell in ("", None)), None)
+    if empty is not None:
+        raise ValueError(
+            f"the label column {name!r} of {path} is empty in row {start + empty + 1}: every row needs a label"
+        )
+    return np.array([str(cell) for cell in column])
+
+
+def _as_numbers_if_all_are(labels: np.ndarray) -> np.ndarray:
+    for kind in (np.int64, np.float64) if labels.dtype.kind == "U" else ():
+        try:
+            return labels.astype(kind)
+        except ValueError:
+            continue
+    return labels
+
+
+def _to_csv(stream: TextIO, columns: Mapping[str, np.ndarray], delimiter: str) -> None:
+    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*(np.asarray(column).tolist() for column in columns.values())))
+
+
+def _is_number(cell: Any) -> bool:
+    try:
+        float(cell)
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
+def _some(names: Sequence[str], limit: int = 8) -> str:
+    shown = ", ".join(repr(name) for name in names[:limit])
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as missing:
+        raise ImportError("Parquet files need pyarrow: pip install pyarrow") from missing
+    return pyarrow
