@@ -2,8 +2,8 @@
 
     python docs/include.py
 
-After a line ``<!-- include: path -->`` (from the root of the repository) the fenced block that follows is made the text of
-that file. ``tests/test_docs.py`` fails where a page and a file differ.
+After a line ``<!-- include: path -->`` (from the root of the repository) the fenced block that follows is made the
+text of that file. ``tests/test_docs.py`` fails where a page and a file differ.
 """
 
 import re
