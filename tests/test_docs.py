@@ -1,4 +1,4 @@
-"""Every block of code on every page runs, every public name has its line in the API page, every link leads somewhere."""
+"""Every block of python on every page runs, every public name has its line, every link leads somewhere."""
 
 import importlib
 import pkgutil
