@@ -1,4 +1,4 @@
-"""Any split and order of the rows gives the same moments, whatever the form they are kept in."""
+"""Moments as matrices: precision, weights, types, labels; any split and order of the rows gives the same."""
 
 from itertools import pairwise
 
@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from eigenfeat.moments import CrossMoments, DenseMoments, RowMoments
+from eigenfeat.moments import DenseMoments, RowMoments
 
 
 def labelled_rows(rng, n=200, d=4, k=3, shift=0.0):
@@ -116,53 +116,6 @@ def test_labels_of_any_type_and_classes_that_arrive_late(labels):
     np.testing.assert_array_equal(streamed.classes, np.unique(y))
     np.testing.assert_allclose(streamed.means, whole.means, rtol=1e-12)
     np.testing.assert_allclose(streamed.within().matrix, whole.within().matrix, rtol=1e-11)
-
-
-@settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 10_000), as_sparse=st.booleans())
-def test_rows_and_matrices_answer_alike(seed, as_sparse):
-    rng = np.random.default_rng(seed)
-    X, y = labelled_rows(rng, n=25, d=40)
-    X[np.abs(X) < 0.7] = 0
-    weights = rng.exponential(size=25)
-    given_rows = sparse.csr_array(X) if as_sparse else X
-    y[:3] = [0, 1, 2]
-    dense = DenseMoments(track_fourth=True).update(X, y, weights)
-    rows = RowMoments().update(given_rows[:10], y[:10], weights[:10])
-    rows.merge(RowMoments().update(given_rows[10:], y[10:], weights[10:]))
-    pool = dense.pool(np.array([0, 2]))
-    questions = [
-        lambda m: m.second_moment(1),
-        lambda m: m.covariance(2),
-        lambda m: m.covariance(),
-        lambda m: m.second_moment(pool, about=1),
-        lambda m: m.within(),
-        lambda m: m.between(pool),
-    ]
-    V = rng.normal(size=(40, 3))
-    for question in questions:
-        a, b = question(dense), question(rows).shifted(0.3)
-        np.testing.assert_allclose(b.toarray(), a.toarray() + 0.3 * np.eye(40), atol=1e-10)
-        np.testing.assert_allclose(b @ V, a @ V + 0.3 * V, atol=1e-10)
-        np.testing.assert_allclose(b.diagonal(), a.diagonal() + 0.3, atol=1e-10)
-        assert question(rows).squared_norm() == pytest.approx(np.sum(a.toarray() ** 2))
-    for about in ("origin", "class", 1):
-        assert rows.fourth_moment(pool, about) == pytest.approx(dense.fourth_moment(pool, about))
-    assert rows.effective_count(pool) == pytest.approx(dense.effective_count(pool))
-
-
-@pytest.mark.parametrize("as_sparse", [False, True])
-def test_cross_moments_against_numpy(as_sparse):
-    rng = np.random.default_rng(6)
-    X, Y = rng.normal(size=(400, 5)) + 2, rng.normal(size=(400, 3))
-    X[X < 1] = 0
-    given_rows = sparse.csr_array(X) if as_sparse else X
-    moments = CrossMoments().update(given_rows[:150], Y[:150]).merge(CrossMoments().update(given_rows[150:], Y[150:]))
-    joint = np.cov(np.hstack([X, Y]).T, bias=True)
-    np.testing.assert_allclose(moments.input_covariance(), joint[:5, :5], atol=1e-12)
-    np.testing.assert_allclose(moments.cross(), joint[:5, 5:], atol=1e-12)
-    np.testing.assert_allclose(moments.target_covariance(), joint[5:, 5:], atol=1e-12)
-    np.testing.assert_allclose(moments.input_mean, X.mean(0))
 
 
 def test_what_does_not_fit_is_refused():
