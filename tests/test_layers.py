@@ -17,11 +17,11 @@ ORDER = [
     {"quotients"},
     {"solvers"},
     {"stages"},
-    {"features", "data"},
+    {"features"},
     {"linear", "kernel", "scores", "least_squares"},
     {"stability"},
     {"estimators"},
-    {"persistence", "report"},
+    {"export", "report"},
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(ORDER) for name in names}

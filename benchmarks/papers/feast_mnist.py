@@ -95,8 +95,8 @@ def feast(X, y, rows: Draw, rank: int, score, n_axes: int = N_AXES, order: int =
     return Pretrained(X, rows, score, n_axes).directions(X, y, rows, rank, order)
 
 
-def autoencoder(n_hidden: int = 100, noise_level: float = 0.5) -> DenoisingAutoencoder:
-    return DenoisingAutoencoder(n_hidden, noise_level=noise_level, max_iter=20, batch_size=256)
+def autoencoder(n_hidden: int = 100, corruption_level: float = 0.5) -> DenoisingAutoencoder:
+    return DenoisingAutoencoder(n_hidden, corruption_level=corruption_level, max_iter=20, batch_size=256)
 
 
 def principal(X, y, rows: Draw, rank: int) -> np.ndarray:
@@ -255,9 +255,9 @@ def ablation(X: np.ndarray, y: np.ndarray, rank: int, n_iter: int) -> None:
     for n_hidden in (25, 50, 100, 200):
         W = feast(X, y, rows, rank, autoencoder(n_hidden))
         report(f"auto-encoder, {n_hidden} hidden units", svm_accuracy(W, X, y, rows, kernel=False)["linear"])
-    for noise_level in (0.2, 1.0):
-        W = feast(X, y, rows, rank, autoencoder(noise_level=noise_level))
-        report(f"auto-encoder, noise {noise_level:g}", svm_accuracy(W, X, y, rows, kernel=False)["linear"])
+    for corruption_level in (0.2, 1.0):
+        W = feast(X, y, rows, rank, autoencoder(corruption_level=corruption_level))
+        report(f"auto-encoder, corruption {corruption_level:g}", svm_accuracy(W, X, y, rows, kernel=False)["linear"])
     report(
         "order 2", svm_accuracy(feast(X, y, rows, rank, GaussianMixtureScore(), order=2), X, y, rows, False)["linear"]
     )
@@ -271,8 +271,8 @@ def paper_autoencoder(n_iter: int) -> DenoisingAutoencoder:
     return DenoisingAutoencoder(
         50,
         output="sigmoid",
-        noise="masking",
-        noise_level=0.2,
+        corruption="masking",
+        corruption_level=0.2,
         gain=1.0,
         solver="sgd",
         learning_rate=0.1,

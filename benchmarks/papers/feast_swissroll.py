@@ -22,7 +22,7 @@ from eigenfeat import DenoisingAutoencoder, ScoreTensorFeatures
 from eigenfeat.features.maps import SplineMap
 from eigenfeat.scores.tensors import ScoreFunction
 
-NOISE = 0.2
+CORRUPTION = 0.2
 FIGURE = Path(__file__).parents[2] / "docs" / "figures" / "feast_swissroll.png"
 
 
@@ -75,11 +75,11 @@ def main() -> None:
     for seed in range(1 if quick else 5):
         X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=seed, stratify=y)
         # With gain 1/σ² the model is the score of a restricted Boltzmann machine with Gaussian inputs of variance σ²:
-        # it can split the plane between the windings as sharply as the noise allows.
+        # it can split the plane between the windings as sharply as the corruption allows.
         score = DenoisingAutoencoder(
             200,
-            noise_level=NOISE,
-            gain=NOISE**-2,
+            corruption_level=CORRUPTION,
+            gain=CORRUPTION**-2,
             learning_rate=0.02,
             max_iter=60 if quick else 150,
             n_iter_no_change=15,

@@ -17,7 +17,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from datasets import load_mnist
 from eigenfeat import GaussianMixtureScore, ScoreTensorFeatures
-from eigenfeat.scores.cross_moment import CrossMoment, centred_labels
+from eigenfeat.scores.cross_tensor import StreamedTensor, centred_labels
 from eigenfeat.scores.decomposition import Search, decompose
 from eigenfeat.scores.gaussian import DiagonalPrecision, GaussianMixtureDensity
 
@@ -41,7 +41,7 @@ def mnist_components(n_components: int) -> None:
     )
 
 
-def planted(n_rows: int, n_features: int, rank: int, seed: int = 0) -> CrossMoment:
+def planted(n_rows: int, n_features: int, rank: int, seed: int = 0) -> StreamedTensor:
     """Ten labels, each a sum of cubes along planted directions, under a standard Gaussian."""
     rng = np.random.default_rng(seed)
     W = rng.standard_normal((n_features, rank))
@@ -49,16 +49,16 @@ def planted(n_rows: int, n_features: int, rank: int, seed: int = 0) -> CrossMome
     X = rng.standard_normal((n_rows, n_features))
     Y = (X @ W) ** 3 @ rng.standard_normal((rank, 10)) / 6
     density = GaussianMixtureDensity(np.ones(1), np.zeros((1, n_features)), (DiagonalPrecision(np.ones(n_features)),))
-    return CrossMoment(density, X, centred_labels(Y), 3)
+    return StreamedTensor(density, X, centred_labels(Y), 3)
 
 
-def dense_tensor(moment: CrossMoment) -> np.ndarray:
+def dense_tensor(tensor: StreamedTensor) -> np.ndarray:
     """``Σ y ⊗ (x⊗x⊗x - Sym(I⊗x))`` of a standard Gaussian by one GEMM a label, many times as fast as ``toarray``."""
-    X, d = moment.X, moment.n_features
+    X, d = tensor.X, tensor.n_features
     first, second = np.triu_indices(d)
-    tensor = np.empty((moment.n_labels, d, d, d))
+    array = np.empty((tensor.n_labels, d, d, d))
     step = 2000
-    for label, y in zip(tensor, moment.labels.T):
+    for label, y in zip(array, tensor.labels.T):
         cubes = np.zeros((d, len(first)))
         for rows in (slice(start, start + step) for start in range(0, len(X), step)):
             cubes += (X[rows] * y[rows, None]).T @ (X[rows][:, first] * X[rows][:, second])
@@ -67,19 +67,19 @@ def dense_tensor(moment: CrossMoment) -> np.ndarray:
         label[:, diagonal, diagonal] -= mean[:, None]
         label[diagonal, :, diagonal] -= mean
         label[diagonal, diagonal, :] -= mean
-    return tensor
+    return array
 
 
 def cost_against_rows(sizes: tuple[int, ...]) -> None:
     """Seconds of one product with 100 vectors, the best of four."""
     seconds = []
     for n in sizes:
-        moment = planted(n, 100, 20)
+        tensor = planted(n, 100, 20)
         V = np.random.default_rng(1).standard_normal((100, 100))
         times = []
         for _ in range(4):
             start = time.perf_counter()
-            moment.label_products(V, V, V)
+            tensor.label_products(V, V, V)
             times.append(time.perf_counter() - start)
         seconds.append(min(times))
         print(f"a product with 100 vectors, d = 100, {n:>7} rows: {seconds[-1] * 1e3:8.1f} ms", flush=True)
@@ -91,14 +91,14 @@ def beside_tensorly(n_features: int, rank: int, n_rows: int, n_iter: int) -> flo
     import tensorly
     from tensorly.decomposition import parafac
 
-    moment = planted(n_rows, n_features, rank)
+    tensor = planted(n_rows, n_features, rank)
     start = time.perf_counter()
-    search = Search(max_iter=100, tol=1e-6)
-    found = decompose(moment.condensed(), rank, np.random.default_rng(0), search).components
+    search = Search(n_init=1, max_iter=100, tol=1e-6)
+    found = decompose(tensor.condensed(), rank, np.random.default_rng(0), search).components
     ours = time.perf_counter() - start
-    T = dense_tensor(moment)
-    assert np.allclose(T[:, 0, 1, 2], moment.label_products(*np.eye(n_features)[:3, :, None])[:, 0])
-    fitted = np.einsum("kr,ir,jr,lr->kijl", found.labels, *[found.vectors] * 3, optimize=True)
+    T = dense_tensor(tensor)
+    assert np.allclose(T[:, 0, 1, 2], tensor.label_products(*np.eye(n_features)[:3, :, None])[:, 0])
+    fitted = np.einsum("kr,ir,jr,lr->kijl", found.label_factors, *[found.vectors] * 3, optimize=True)
     start = time.perf_counter()
     cp = parafac(T, rank, n_iter_max=n_iter, init="random", random_state=0, tol=1e-6)
     theirs = time.perf_counter() - start

@@ -21,8 +21,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from datasets import load_usps
 from eigenfeat.kernel import column_generation, lp
-from eigenfeat.stages.kernels import Kernel, KernelRows
 from eigenfeat.kernel.problem import KernelProblem
+from eigenfeat.stages.kernels import Kernel, KernelRows
 
 
 class CountingRows(KernelRows):

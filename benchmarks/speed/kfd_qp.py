@@ -27,8 +27,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from datasets import load_usps
 from eigenfeat.kernel import qp
 from eigenfeat.kernel.interior_point import DenseCurvature, SeparableProgram, minimise
-from eigenfeat.stages.kernels import Kernel, KernelRows
 from eigenfeat.kernel.problem import KernelProblem
+from eigenfeat.stages.kernels import Kernel, KernelRows
 
 ALPHA = 0.1
 TOL = 1e-8

@@ -3,7 +3,9 @@
 Everything here is one idea: choose symmetric matrices S (signal) and N (noise), maximise vᵀSv / vᵀNv, use many v.
 """
 
+from eigenfeat.estimators.denoising_autoencoder import DenoisingAutoencoder
 from eigenfeat.estimators.fisher_lda import FisherLDA
+from eigenfeat.estimators.gaussian_mixture_score import GaussianMixtureScore
 from eigenfeat.estimators.gem_classifier import GEMClassifier
 from eigenfeat.estimators.gem_classifier_cv import GEMClassifierCV
 from eigenfeat.estimators.gem_features import GEMFeatures
@@ -27,10 +29,9 @@ from eigenfeat.estimators.least_squares_cv import (
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.estimators.principal import OrientedPCA, VanishingComponents
 from eigenfeat.estimators.rayleigh import RayleighFeatures
-from eigenfeat.estimators.score_models import DenoisingAutoencoder, GaussianMixtureScore
 from eigenfeat.estimators.score_tensor import ScoreTensorFeatures
 from eigenfeat.estimators.sliced_inverse import SlicedInverseRegression
-from eigenfeat.persistence import load, save
+from eigenfeat.export import load, save
 
 __version__ = "0.1.0"
 
@@ -66,3 +67,14 @@ __all__ = [
     "load",
     "save",
 ]
+
+_MOVED = {
+    "data": "eigenfeat.rows (read_table, write_table, Table)",
+    "persistence": "eigenfeat.export (save and load are also names of eigenfeat itself)",
+}
+
+
+def __getattr__(name: str):
+    if name in _MOVED:
+        raise AttributeError(f"eigenfeat.{name} is gone: use {_MOVED[name]}.")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

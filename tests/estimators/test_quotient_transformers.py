@@ -7,12 +7,14 @@ from scipy import sparse
 from scipy.linalg import eigh, subspace_angles
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
+from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from statsmodels.regression.dimred import SlicedInverseReg
 
 from eigenfeat import FisherLDA, OrientedPCA, RayleighFeatures, SlicedInverseRegression, VanishingComponents
+from eigenfeat.moments import collect_moments
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine])
@@ -208,3 +210,59 @@ def test_sample_weight_is_routed():
         scaler = StandardScaler().set_fit_request(sample_weight=False)
         model = make_pipeline(scaler, lda).fit(X, y, sample_weight=weights)
     assert model[-1].priors_[0] == pytest.approx(weights[y == 0].sum() / weights.sum())
+
+
+OF_MOMENTS = {
+    "FisherLDA": FisherLDA(shrinkage="auto"),
+    "OrientedPCA": OrientedPCA(3),
+    "VanishingComponents": VanishingComponents(),
+    "RayleighFeatures": RayleighFeatures("between", [(0.5, "within"), "identity"]),
+    "SlicedInverseRegression": SlicedInverseRegression(),
+}
+
+
+@pytest.mark.parametrize("name", OF_MOMENTS)
+def test_moments_of_partitions_merge_to_the_model_of_all_rows(name):
+    X, y = load_wine(return_X_y=True)
+    X = (X - X.mean(0)) / X.std(0) + 0.3
+    model = clone(OF_MOMENTS[name])
+    parts = [collect_moments(X[part::3], y[part::3], track_fourth=True) for part in range(3)]
+    merged = parts[0].empty_copy()
+    for part in parts:
+        merged.merge(part)
+    if name in ("OrientedPCA", "VanishingComponents"):  # they ignore labels: one class of all rows
+        merged = collect_moments(X)
+    from_moments, from_rows = clone(model).fit_moments(merged), model.fit(X, y)
+    np.testing.assert_allclose(from_moments.transform(X), from_rows.transform(X), atol=1e-9)
+    if name == "FisherLDA":
+        np.testing.assert_allclose(from_moments.predict_proba(X), from_rows.predict_proba(X), atol=1e-10)
+
+
+def test_what_is_no_moments_is_refused_with_the_way_out():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=r"got ndarray: make them with eigenfeat.moments.collect_moments"):
+        FisherLDA().fit_moments(X)
+    with pytest.raises(ValueError, match="at least two classes; these have seen 1 class"):
+        FisherLDA().fit_moments(collect_moments(X))
+    with pytest.raises(ValueError, match="track_fourth=True"):
+        FisherLDA(shrinkage="auto").fit_moments(collect_moments(X, y))
+
+
+def test_noise_of_an_earlier_fit_is_forgotten():
+    rng = np.random.default_rng(0)
+    X, Z = rng.normal(size=(80, 4)) * [4, 2, 1, 1], rng.normal(size=(60, 4)) * [4, 0.1, 1, 1]
+    model = OrientedPCA(2).fit(X, noise=Z)
+    assert model.noise_moments_ is not None
+    np.testing.assert_array_equal(model.fit(X).components_, OrientedPCA(2).fit(X).components_)
+    moments = model.fit_moments(collect_moments(X), noise=collect_moments(Z))
+    np.testing.assert_allclose(moments.components_, OrientedPCA(2).fit(X, noise=Z).components_, rtol=1e-10)
+
+
+def test_names_of_earlier_versions_say_what_they_are_called_now():
+    with pytest.raises(TypeError, match="no parameter 'centre' any more: it is called centred"):
+        OrientedPCA(centre=False)
+    model = FisherLDA().fit(*load_iris(return_X_y=True))
+    with pytest.raises(AttributeError, match="it is now offsets_"):
+        model.offset_  # noqa: B018
+    X, _ = load_iris(return_X_y=True)
+    np.testing.assert_allclose(X @ model.components_.T + model.offsets_, model.transform(X), atol=1e-10)

@@ -65,3 +65,14 @@ def test_a_column_of_zeros_gets_a_ridge_too(rows):
     X[:, 3] = 0
     noise = Regularisation(ridge=0.1, shape="diagonal").noise(DenseMoments().update(X, y), 0).toarray()
     assert np.linalg.eigvalsh(noise).min() > 0
+
+
+@pytest.mark.parametrize("empty", [lambda: DenseMoments(track_fourth=True), RowMoments], ids=["dense", "rows"])
+def test_data_driven_shrinkage_of_a_pool_of_classes(rows, empty):
+    """A mixture is an array, which must not be compared with a word."""
+    X, y = rows
+    moments = empty().update(X, y)
+    rule = Regularisation(shrinkage="auto")
+    np.testing.assert_allclose(
+        rule.noise(moments, moments.shares, "covariance").toarray(), ledoit_wolf(X)[0], rtol=1e-8
+    )

@@ -1,8 +1,9 @@
-"""Small score models, and finite differences of whatever they claim."""
+"""Small score models, finite differences of whatever they claim, and tensors with planted components."""
 
 import numpy as np
 
 from eigenfeat.scores.autoencoder import TiedAutoencoder
+from eigenfeat.scores.cross_tensor import StreamedTensor, centred_labels
 from eigenfeat.scores.gaussian import (
     DensePrecision,
     DiagonalPrecision,
@@ -35,10 +36,10 @@ def standard_gaussian(d):
     return GaussianMixtureDensity(np.ones(1), np.zeros((1, d)), (DiagonalPrecision(np.ones(d)),))
 
 
-def autoencoder(sigmoid_output, d=5, h=3, gain=0.7, noise_variance=0.3, seed=0):
+def autoencoder(sigmoid_output, d=5, h=3, gain=0.7, corruption_variance=0.3, seed=0):
     rng = np.random.default_rng(seed)
     arrays = rng.normal(size=(d, h)), rng.normal(size=h), rng.normal(size=d)
-    return TiedAutoencoder(*arrays, gain, noise_variance, sigmoid_output)
+    return TiedAutoencoder(*arrays, gain, corruption_variance, sigmoid_output)
 
 
 def dense(tensors: ScoreTensors, d, order):
@@ -52,3 +53,26 @@ def gradient(function, x, step=1e-5):
     """Central differences of an array-valued function of a point; the derivative index comes last."""
     columns = [(function(x + e) - function(x - e)) / (2 * step) for e in step * np.eye(len(x))]
     return np.stack(columns, axis=-1)
+
+
+def incoherent(rng, d, r, most=0.6):
+    """Unit columns, no two of which have a larger cosine."""
+    columns = []
+    while len(columns) < r:
+        w = rng.normal(size=d)
+        w /= np.linalg.norm(w)
+        if all(abs(w @ other) <= most for other in columns):
+            columns.append(w)
+    return np.array(columns).T
+
+
+def planted(W, n, seed, n_labels=1, link=lambda t: t**3 / 6):
+    """y = Σ_r a_r g(w_r·x) under a standard Gaussian, and the tensor that should show the w_r."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, len(W)))
+    A = rng.uniform(1, 2, size=(n_labels, W.shape[1])) * rng.choice([-1, 1], size=(n_labels, W.shape[1]))
+    return StreamedTensor(standard_gaussian(len(W)), X, centred_labels(link(X @ W) @ A.T), 3)
+
+
+def worst_cosine(W, found):
+    return np.abs(W.T @ found.vectors).max(axis=1).min()

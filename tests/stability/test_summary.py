@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh
 
-from eigenfeat import FisherLDA, GEMFeatures, SlicedInverseRegression
+from eigenfeat import FisherLDA, GEMFeatures, OrientedPCA, SlicedInverseRegression
 from eigenfeat.moments import collect_moments
 from eigenfeat.stability import fisher_components, pair_components, pair_perturbation, summarize
 
@@ -47,14 +47,17 @@ def test_ridge_asks_for_rows_and_rows_are_used():
     assert told.components[0].mask.tolist() == [True, False]
 
 
-def test_other_estimators_are_judged_by_permutation():
+def test_slices_are_judged_as_classes_and_others_by_permutation():
     rng = np.random.default_rng(3)
     X = rng.standard_normal((200, 4))
     y = X[:, 0] + 0.2 * rng.standard_normal(200)
     model = SlicedInverseRegression(n_components=2).fit(X, y)
-    assert "label permutation" in summarize(model).advice
+    by_theory = summarize(model)  # slices are classes, so the quotient is Fisher's
+    assert by_theory.components[0].mask.tolist() == [True, False]
     told = summarize(model, X, y, n_permutations=19, random_state=0)
     assert told.components[0].mask.tolist() == [True, False]
+    free = OrientedPCA(n_components=2).fit(X)
+    assert "label permutation" in summarize(free).advice
 
 
 def test_pair_intervals_hold_for_bounded_rows():

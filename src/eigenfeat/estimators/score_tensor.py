@@ -3,37 +3,33 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin, _fit_context, clone
+from sklearn import config_context
+from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from eigenfeat.estimators.score_models import GaussianMixtureScore
+from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, HasMethods, StrOptions, checked_fit
+from eigenfeat.estimators.edge import Estimator, FeaturesMixin
+from eigenfeat.estimators.gaussian_mixture_score import GaussianMixtureScore
 from eigenfeat.estimators.validation import check_class_labels, check_weights
 from eigenfeat.features.maps import FeatureMap, as_feature_map
 from eigenfeat.moments.forms import DenseForm, SymmetricForm
-from eigenfeat.scores.components import Components, Fit, unit_columns
-from eigenfeat.scores.cross_moment import (
-    CrossMoment,
-    DenseMoment,
-    Moment,
-    centred_labels,
-    merged_rows,
-    score_second_moment,
-)
-from eigenfeat.scores.decomposition import Search, decompose
+from eigenfeat.quotients import Regularisation
+from eigenfeat.scores.components import Components, unit_columns
+from eigenfeat.scores.cross_tensor import StreamedTensor, centred_labels, merged_rows, score_second_moment
+from eigenfeat.scores.decomposition import Search
 from eigenfeat.scores.quality import Quality, fit_quality
-from eigenfeat.scores.spectral import extreme_components, singular_components
-from eigenfeat.scores.stochastic import Batches, decompose_stochastically
+from eigenfeat.scores.stochastic import Batches
+from eigenfeat.scores.tensor_solvers import TENSOR_SOLVERS, TensorProblem, TensorRequest
 from eigenfeat.scores.tensors import ScoreFunction
-from eigenfeat.solvers.noise import factor_noise
+from eigenfeat.solvers.signs import largest_entry_signs
+from eigenfeat.stages import Affine, Chain, FeatureLayer, Fitted
 
 
-class ScoreTensorFeatures(TransformerMixin, BaseEstimator):
+class ScoreTensorFeatures(FeaturesMixin, Estimator):
     """Directions along which a label's derivatives are large: FEAST.
 
     The cross-moment ``T = E[y ⊗ S_m(x)]`` of labels and score tensors, ``S_m = (-1)ᵐ ∇ᵐp / p``, is the expected
@@ -62,9 +58,10 @@ class ScoreTensorFeatures(TransformerMixin, BaseEstimator):
     feature_map : str, FeatureMap or callable, default="rectified"
         What is made of the projections ``w_r·x``, as in :class:`GEMFeatures`: "rectified" is both sides of each,
         "identity" the projections themselves.
-    solver : {"auto", "power", "als"}, default="auto"
-        For order 3 and above: a power method with many starts at once on all rows ("power", which "auto" takes), or
-        alternating least squares on mini-batches ("als"). Both deflate implicitly and end with a joint fit.
+    solver : {"auto", "svd", "eigen", "power", "als"}, default="auto"
+        "svd" is for order 1 and "eigen" for order 2. For order 3 and above there are a power method with many starts at
+        once on all rows ("power", which "auto" takes) and alternating least squares on mini-batches ("als"); both
+        deflate implicitly and end with a joint fit.
     n_restarts : int or None, default=None
         Starts of the power method run at once; None is twice the number missing, from 20 to 512.
     n_init : int or None, default=None
@@ -81,7 +78,10 @@ class ScoreTensorFeatures(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     components_ : (n_components, d) array
-        Unit rows ``w_r``, strongest first; for odd m the sign makes the largest label factor positive.
+        Unit rows ``w_r``, strongest first; the sign makes the largest label factor positive for odd m, the largest
+        entry of ``w_r`` for even m.
+    offsets_ : (n_components,) array
+        Added to the projections: zero.
     weights_ : (n_components,) array
         Norm of each component where N is the identity.
     eigenvalues_ : (n_components,) array
@@ -101,7 +101,7 @@ class ScoreTensorFeatures(TransformerMixin, BaseEstimator):
     classes_ : array or None
         None for targets that are not classes.
     solver_ : str
-        "svd", "eigen", "power" or "als".
+        The solver that ran.
     n_iter_ : int
         Steps of the joint fit.
     n_features_in_ : int
@@ -127,19 +127,20 @@ class ScoreTensorFeatures(TransformerMixin, BaseEstimator):
     _parameter_constraints: dict = {
         "score_model": [None, HasMethods("fit"), ScoreFunction],
         "prefit": ["boolean"],
-        "order": [Interval(Integral, 1, None, closed="left")],
-        "n_components": [None, Interval(Integral, 1, None, closed="left")],
+        "order": [COUNT],
+        "n_components": [None, COUNT],
         "noise": [StrOptions({"score", "identity"})],
-        "ridge": [Interval(Real, 0, None, closed="left")],
+        "ridge": [NON_NEGATIVE],
         "feature_map": [str, FeatureMap, callable],
-        "solver": [StrOptions({"auto", "power", "als"})],
-        "n_restarts": [None, Interval(Integral, 1, None, closed="left")],
-        "n_init": [None, Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "solver": [StrOptions(TENSOR_SOLVERS.options)],
+        "n_restarts": [None, COUNT],
+        "n_init": [None, COUNT],
+        "max_iter": [COUNT],
+        "tol": [POSITIVE],
+        "batch_size": [COUNT],
         "random_state": ["random_state"],
     }
+    _takes_sparse = False
 
     def __init__(
         self,
@@ -180,7 +181,7 @@ class ScoreTensorFeatures(TransformerMixin, BaseEstimator):
         tags.target_tags.multi_output = True
         return tags
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @checked_fit
     def fit(self, X, y, sample_weight=None):
         """Form the cross-moment and decompose it.
 
@@ -198,7 +199,7 @@ class ScoreTensorFeatures(TransformerMixin, BaseEstimator):
         self
         """
         feature_map = as_feature_map(self.feature_map)
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], multi_output=True, ensure_min_samples=2)
+        X, y = self._check(X, y, multi_output=True, ensure_min_samples=2)
         weight = check_weights(sample_weight, X)
         rows, Y, share = merged_rows(X, self._label_matrix(y, weight), weight)
         if self.score_model is None:
@@ -210,25 +211,11 @@ class ScoreTensorFeatures(TransformerMixin, BaseEstimator):
         else:
             self.score_function_ = self._given_score(X, weight)
         self.noise_ = self._noise_matrix(rows, share)
-        moment = CrossMoment(self.score_function_, rows, centred_labels(Y, share), self.order)
-        self._publish(*self._decompose(moment), X.dtype)
+        tensor = StreamedTensor(self.score_function_, rows, centred_labels(Y, share), self.order)
+        self._publish(*self._decompose(tensor), X.dtype)
         self.feature_map_ = feature_map.fit(X @ self.components_.T)
+        self.fitted_ = Fitted(features=Chain((FeatureLayer(Affine.of(self.components_.T), self.feature_map_),)))
         return self
-
-    def transform(self, X):
-        """The feature map of the projections ``x·w_r``.
-
-        Parameters
-        ----------
-        X : (n, d) array or dataframe
-
-        Returns
-        -------
-        (n, n_features_out) array
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        return self.feature_map_(X @ self.components_.T.astype(X.dtype, copy=False))
 
     def get_feature_names_out(self, input_features=None):
         """One name a column of ``transform``: the component's and what the feature map made of it."""
@@ -263,59 +250,50 @@ class ScoreTensorFeatures(TransformerMixin, BaseEstimator):
             return self.score_model.score_function_
         model = clone(self.score_model)
         weighted = weight is not None and has_fit_parameter(model, "sample_weight")
-        return model.fit(X, **({"sample_weight": weight} if weighted else {})).score_function_
+        with config_context(skip_parameter_validation=False):  # its parameters are not ours: nobody has checked them
+            return model.fit(X, **({"sample_weight": weight} if weighted else {})).score_function_
 
     def _noise_matrix(self, X: np.ndarray, weight: np.ndarray | None) -> SymmetricForm:
         if self.noise == "identity":
             return DenseForm(np.eye(X.shape[1]))
-        noise = score_second_moment(self.score_function_, X, weight)
-        return noise.shifted(self.ridge * noise.mean_diagonal())
+        return Regularisation(self.ridge).with_ridge(score_second_moment(self.score_function_, X, weight))
 
-    def _decompose(self, moment: CrossMoment) -> tuple[Components, np.ndarray, Quality]:
+    def _decompose(self, tensor: StreamedTensor) -> tuple[Components, np.ndarray, Quality]:
         """Components where the noise is the identity, what they are as directions (unit columns), and their fit."""
-        d, m = moment.n_features, moment.order
-        limit = moment.score.tensors_at(moment.X[:1]).max_order
+        d, m = tensor.n_features, tensor.order
+        limit = tensor.score.tensors_at(tensor.X[:1]).max_order
         if limit is not None and m > limit:
             raise ValueError(
-                f"order={m}, but {type(moment.score).__name__} has score tensors up to order {limit} only."
+                f"order={m}, but {type(tensor.score).__name__} has score tensors up to order {limit} only."
             )
-        wanted = self.n_components or (min(d, moment.n_labels) if m == 1 else d)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        factor = factor_noise(self.noise_, np.dtype(np.float64), "the score")
-        basis = factor.unwhiten(np.eye(factor.rank))  # KᵀNK = I
-        whitened = moment.in_basis(basis)
-        decomposed: Moment = whitened
-        if m == 1:
-            self.solver_, fit = "svd", Fit(singular_components(whitened, wanted))
-        elif m == 2:
-            self.solver_, fit = "eigen", Fit(extreme_components(moment, self.noise_, basis, wanted))
-        elif self.solver == "als":
-            self.solver_ = "als"
-            fit = decompose_stochastically(whitened, wanted, rng, Batches(self.batch_size), self._search(1))
-        else:
-            self.solver_, decomposed = "power", whitened.condensed()
-            fit = decompose(decomposed, wanted, rng, self._search(8 if isinstance(decomposed, DenseMoment) else 1))
-        found, self.n_iter_ = fit.components, max(1, fit.n_iter)
-        if found.count < wanted:
+        problem = TensorProblem(tensor, self.noise_)
+        request = TensorRequest(
+            n_components=self.n_components or (min(d, tensor.n_labels) if m == 1 else d),
+            rng=np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1)),
+            search=Search(self.n_restarts, self.n_init, self.max_iter, self.tol),
+            batches=Batches(self.batch_size),
+        )
+        solver = TENSOR_SOLVERS.choose(self.solver, problem, request)
+        result = solver.solve(problem, request)
+        found = result.components
+        self.solver_, self.n_iter_ = solver.name, max(1, result.fit.n_iter)
+        if found.count < request.n_components:
             warnings.warn(
-                f"{found.count} distinct components instead of the {wanted} asked for: the cross-moment of order {m} "
-                f"with {moment.n_labels} label columns and {d} features has no more.",
+                f"{found.count} distinct components instead of the {request.n_components} asked for: the cross-moment "
+                f"of order {m} with {tensor.n_labels} label columns and {d} features has no more.",
                 stacklevel=4,
             )
-        return found, unit_columns(self.noise_ @ (basis @ found.vectors)), fit_quality(decomposed, found, rng)
-
-    def _search(self, n_init: int) -> Search:
-        return Search(self.n_restarts, self.n_init or n_init, self.max_iter, self.tol)
+        directions = unit_columns(self.noise_ @ (problem.basis @ found.vectors))
+        return found, directions, fit_quality(result.tensor, found, request.rng)
 
     def _publish(self, found: Components, directions: np.ndarray, quality: Quality, dtype: np.dtype) -> None:
-        labels = found.labels.astype(np.float64)
-        top = labels[np.argmax(np.abs(labels), axis=0), np.arange(found.count)]
-        largest = directions[np.argmax(np.abs(directions), axis=0), np.arange(found.count)]
+        factors = found.label_factors.astype(np.float64)
         odd = self.order % 2 == 1
-        sign = np.where((top if odd else largest) < 0, -1.0, 1.0)
-        self.components_ = np.ascontiguousarray((directions * sign).T, dtype=dtype)
-        self.weights_ = np.linalg.norm(labels, axis=0)
-        self.label_factors_ = (unit_columns(labels) * (sign if odd else 1.0)).T
+        signs = largest_entry_signs(factors if odd else directions)
+        self.components_ = np.ascontiguousarray((directions * signs).T, dtype=dtype)
+        self.offsets_ = np.zeros(found.count, dtype=dtype)
+        self.weights_ = np.linalg.norm(factors, axis=0)
+        self.label_factors_ = (unit_columns(factors) * (signs if odd else 1.0)).T
         self.residuals_ = quality.residuals
         self.fit_ = self.weights_**2 / quality.squared_norm
         self.relative_error_ = quality.relative_error

@@ -298,7 +298,7 @@ class DenseMoments(Moments):
         if not self.track_fourth:
             raise ValueError("Ledoit-Wolf shrinkage needs fourth moments: collect with track_fourth=True.")
         u = self.proportions(mixture)
-        apart = np.zeros_like(self.means) if about == "class" else self._apart(about)
+        apart = np.zeros_like(self.means) if isinstance(about, str) and about == "class" else self._apart(about)
         return sum(
             u[c] * _moved(W, -apart[c], self._scatters[c], self._thirds[c], self._fourths[c])[1] / W
             for c, W in enumerate(self.weights)

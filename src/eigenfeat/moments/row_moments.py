@@ -102,11 +102,14 @@ class RowMoments(Moments):
         means = self.means
         total = 0.0
         for c in np.flatnonzero(u).tolist():
-            point = means[c] if about == "class" else 0 * means[c] if about == "origin" else self.mean(about)  # type: ignore[arg-type]
+            point = means[c] if isinstance(about, str) and about == "class" else self._point(about)
             rows = self.store.rows[self._members[c]]
             squares = self.store.squared_norms(self._members[c]) - 2 * (rows @ point) + point @ point
             total += u[c] * float(self._row_weights[self._members[c]] @ squares**2) / self.weights[c]
         return total
+
+    def _point(self, about: Mixture | str) -> np.ndarray:
+        return np.zeros(self.n_features) if isinstance(about, str) else self.mean(about)
 
     def _term(self, c: int, proportion: float, centred: bool = False) -> RowTerm:
         members = self._members[c]

@@ -6,21 +6,24 @@ criterion             signal S                              noise N
 "principal"           covariance of all rows                identity
 "vanishing"           second moment (smallest directions)   identity
 "oriented"            covariance of all rows                a noise given by the user
-"fisher"              between-class scatter                 within-class or total covariance
+"fisher"              between-class scatter                 within-class covariance
+"fisher_total"        between-class scatter                 total covariance
 "contrast"            second moment of a mixture u          that of a mixture v, or the identity
+"centred_contrast"    that of u about the mean of v         covariance of v
 "ratio"               any                                   any
 ====================  ====================================  ========================================
 
 Mixtures are classes, pools of classes or any proportions of them, so "contrast" is a family: pairs of classes are GEM,
 a class over the pool of the others is one-vs-rest, over the pool of all rows it is common spatial patterns, and over
-the identity it is a PCA of its own. `eigenfeat.features.pairs` names these. Sliced inverse regression is "fisher" with
-the total covariance, where the classes are slices of y.
+the identity it is a PCA of its own. `eigenfeat.features.pairs` names these. Sliced inverse regression is
+"fisher_total" where the classes are slices of y.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -95,11 +98,12 @@ def fisher(
 
     ``class_weighting="share"`` weights classes by their share of the rows, as scikit-learn does; "equal" is the
     form of the GEM paper's Table 1. Both noises have the same directions without a ridge, with eigenvalues
-    λ (within) and λ / (1 + λ) (total).
+    λ (within) and λ / (1 + λ) (total). Equal weights have no table of their own: such a quotient is a "ratio".
     """
     k = moments.n_classes
     u = moments.shares if class_weighting == "share" else np.full(k, 1.0 / k)
     below: NoiseKind = "covariance" if noise == "total" else "within"
+    kind = "fisher_total" if noise == "total" else "fisher"
     mean = moments.mean(u)
     return Quotient(
         moments.between(u),
@@ -108,7 +112,7 @@ def fisher(
         references=(moments.means - mean)[::-1],  # the last class, or the highest slice, on the positive side
         offset=mean,
         label="between classes",
-        kind="fisher",
+        kind=kind if class_weighting == "share" else "ratio",
     )
 
 
@@ -140,9 +144,10 @@ def contrast(
             signals[pair] = moments.second_moment(u, about=v if centred else "origin")
         reference = means[u : u + 1] if isinstance(u, int) else (moments.proportions(u) @ means)[None]
         offset = moments.proportions(v) @ means if centred else None  # type: ignore[arg-type]
+        kind = "centred_contrast" if centred else "contrast"
         if offset is not None:
             reference = reference - offset
-        quotients.append(Quotient(signals[pair], noises[_key(v)], None, reference, offset, label, "contrast"))
+        quotients.append(Quotient(signals[pair], noises[_key(v)], None, reference, offset, label, kind))
         if centred:  # such a signal serves one pair only: do not hold k² of them
             del signals[pair]
     return quotients
@@ -176,8 +181,16 @@ CRITERIA: dict[str, Criterion] = {
         Criterion("principal", "covariance of all rows", "identity", False, principal),
         Criterion("vanishing", "second moment, smallest directions", "identity", False, vanishing),
         Criterion("oriented", "covariance of all rows", "given", False, oriented),
-        Criterion("fisher", "between-class scatter", "within-class or total covariance", True, fisher),
-        Criterion("contrast", "second moment of a mixture of classes", "that of another mixture", True, contrast),
+        Criterion("fisher", "between-class scatter", "within-class covariance", True, fisher),
+        Criterion("fisher_total", "between-class scatter", "total covariance", True, partial(fisher, noise="total")),
+        Criterion("contrast", "second moment of a mixture", "that of another", True, contrast),
+        Criterion(
+            "centred_contrast",
+            "second moment of a mixture about the mean of another",
+            "covariance of the other",
+            True,
+            partial(contrast, noise="covariance"),
+        ),
         Criterion("ratio", "any", "any", False, ratio),
     )
 }

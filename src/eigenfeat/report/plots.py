@@ -223,14 +223,9 @@ def plot_confusion(y_true: Any, y_pred: Any, labels: Any = None, ax: Any = None)
 
 
 def project(model: Any, X: Any, index: Sequence[int]) -> np.ndarray:
-    """The projections of rows on the chosen components, as the model itself makes them."""
+    """The projections of rows on the chosen components, by the model's own chain."""
     X = X.to_numpy() if hasattr(X, "to_numpy") else X
-    if getattr(model, "base_map_", None) is not None:
-        X = model.base_map_.transform(X)
-    index = list(index)
-    V = np.asarray(model.components_)[index]
-    projected = np.asarray(X @ V.T)
-    return projected + model.offsets_[index] if hasattr(model, "offsets_") else projected
+    return model.fitted_.features.projecting.at(X)[:, list(index)]
 
 
 def component_groups(model: Any) -> dict[str, np.ndarray]:

@@ -2,9 +2,10 @@
 
 from eigenfeat.rows.arrays import ArrayRows
 from eigenfeat.rows.blocks import dense, held, over_parts, row_blocks
+from eigenfeat.rows.files import Table, read_table, write_table
 from eigenfeat.rows.source import Block, RandomRows, RowBlock, RowSource, Selection
 from eigenfeat.rows.store import RowStore
-from eigenfeat.rows.views import ChosenRows, LabelledRows, MappedRows, RowMap, as_row_source
+from eigenfeat.rows.views import ChosenRows, LabelledRows, MappedRows, RowMap, RowView, as_row_source
 
 __all__ = [
     "ArrayRows",
@@ -17,10 +18,14 @@ __all__ = [
     "RowMap",
     "RowSource",
     "RowStore",
+    "RowView",
     "Selection",
+    "Table",
     "as_row_source",
     "dense",
     "held",
     "over_parts",
+    "read_table",
     "row_blocks",
+    "write_table",
 ]

@@ -28,38 +28,7 @@ class RowMap(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class ChosenRows(RandomRows):
-    """Some rows of a source, in the order of ``index``, with their labels and weights."""
-
-    source: RandomRows
-    index: np.ndarray
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.index)
-
-    @property
-    def n_columns(self) -> int:
-        return self.source.n_columns
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.source.dtype
-
-    @property
-    def labels(self) -> np.ndarray | None:
-        return part_of(self.source.labels, self.index)
-
-    @property
-    def weights(self) -> np.ndarray | None:
-        return part_of(self.source.weights, self.index)
-
-    def rows(self, selection: Selection) -> Block:
-        return self.source.rows(self.index[selection])
-
-
-@dataclass(frozen=True, eq=False)
-class _View(RandomRows):
+class RowView(RandomRows):
     """A view with a row for every row of its source; it can do what the source can."""
 
     source: RowSource
@@ -93,7 +62,29 @@ class _View(RandomRows):
 
 
 @dataclass(frozen=True, eq=False)
-class LabelledRows(_View):
+class ChosenRows(RowView):
+    """Some rows of a source, in the order of ``index``, with their labels and weights."""
+
+    index: np.ndarray
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.index)
+
+    @property
+    def labels(self) -> np.ndarray | None:
+        return part_of(super().labels, self.index)
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        return part_of(super().weights, self.index)
+
+    def rows(self, selection: Selection) -> Block:
+        return self.source.rows(self.index[selection])
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRows(RowView):
     """The rows of a source with labels and weights of their own."""
 
     labels: np.ndarray | None = None
@@ -106,7 +97,7 @@ class LabelledRows(_View):
 
 
 @dataclass(frozen=True, eq=False)
-class MappedRows(_View):
+class MappedRows(RowView):
     """The rows of a source after a row map, made when they are asked for."""
 
     row_map: RowMap

@@ -2,8 +2,8 @@
 
     f(x) = sigmoid(κ Wᵀx + b),     m(x) = W f(x) + c,     r(x) = m(x)  or  sigmoid(m(x)).
 
-The optimal denoiser under Gaussian noise is ``r(x) = x + σ² ∇ log p_σ(x)`` with p_σ the density of the
-*noisy* input (Alain & Bengio, 2012), hence
+The optimal denoiser of Gaussian corruption is ``r(x) = x + σ² ∇ log p_σ(x)`` with p_σ the density of the
+*corrupted* input (Alain & Bengio, 2012), hence
 
     S1 = (x - r(x)) / σ²,     H = (I - ∇r) / σ²,     K = -∇²r / σ².
 
@@ -26,7 +26,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import expit
 
+from eigenfeat.rows import Block
 from eigenfeat.scores.tensors import DerivativeTensors, ScoreFunction
+from eigenfeat.stages import Stage
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +43,7 @@ class TiedAutoencoder(ScoreFunction):
         b and c.
     gain : float
         κ.
-    noise_variance : float
+    corruption_variance : float
         σ² of the corruption.
     sigmoid_output : bool
     """
@@ -50,7 +52,7 @@ class TiedAutoencoder(ScoreFunction):
     hidden_bias: np.ndarray
     visible_bias: np.ndarray
     gain: float
-    noise_variance: float
+    corruption_variance: float
     sigmoid_output: bool
 
     def astype(self, dtype: np.dtype) -> TiedAutoencoder:
@@ -89,11 +91,27 @@ class TiedAutoencoder(ScoreFunction):
         return (r * (1 - r))[:, None] * M
 
     def score1(self, X: np.ndarray) -> np.ndarray:
-        return (X - self.reconstruct(X)) / X.dtype.type(self.noise_variance)
+        return (X - self.reconstruct(X)) / X.dtype.type(self.corruption_variance)
 
     def tensors_at(self, X: np.ndarray) -> DerivativeTensors:
         kind = SigmoidOutputTensors if self.sigmoid_output else LinearOutputTensors
         return kind(self.astype(X.dtype), X)
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenLayer(Stage):
+    """``f(x) = sigmoid(κ Wᵀx + b)`` of an auto-encoder."""
+
+    model: TiedAutoencoder
+
+    def apply(self, rows: Block) -> np.ndarray:
+        return self.model.encode(rows)
+
+    def n_columns(self, n_inputs: int) -> int:
+        return self.model.weights.shape[1]
+
+    def astype(self, dtype: np.dtype) -> HiddenLayer:
+        return HiddenLayer(self.model.astype(dtype))
 
 
 class LinearOutputTensors(DerivativeTensors):
@@ -105,7 +123,7 @@ class LinearOutputTensors(DerivativeTensors):
 
     def __init__(self, model: TiedAutoencoder, X: np.ndarray) -> None:
         f = model.encode(X)
-        kappa, self.precision = X.dtype.type(model.gain), X.dtype.type(1 / model.noise_variance)
+        kappa, self.precision = X.dtype.type(model.gain), X.dtype.type(1 / model.corruption_variance)
         p = f * (1 - f)
         self.W = model.weights
         self.s = self.precision * (X - model.decode(f))
@@ -149,7 +167,7 @@ class SigmoidOutputTensors(DerivativeTensors):
         self.W, self.kappa = model.weights, X.dtype.type(model.gain)
         f = model.encode(X)
         r = model.decode(f)
-        self.precision = X.dtype.type(1 / model.noise_variance)
+        self.precision = X.dtype.type(1 / model.corruption_variance)
         self.s = self.precision * (X - r)
         self.p = f * (1 - f)
         self.p2 = self.p * (1 - 2 * f)

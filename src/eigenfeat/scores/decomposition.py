@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import linalg
 
-from eigenfeat.scores.components import Components, ComponentsAlong, Fit, fit_labels, refine, unit_columns
-from eigenfeat.scores.cross_moment import Moment, MomentAlong
+from eigenfeat.scores.components import Components, ComponentsAlong, Fit, fit_label_factors, refine, unit_columns
+from eigenfeat.scores.cross_tensor import CrossTensor, CrossTensorAlong
 from eigenfeat.scores.quality import probes
 
 # Two directions closer than this count as one.
@@ -28,6 +28,7 @@ SMALLEST_STEP = 1e-4
 POWER_STEPS, POWER_TOL = 40, 0.02
 JOINT_STEPS_A_ROUND = 10
 MAX_REPLACEMENTS = 5
+ATTEMPTS_ON_AN_ARRAY = 8
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,9 @@ class Search:
     n_restarts : int, optional
         Starts of the power method run at once; by default twice the number of missing components, from 20 to
         512.
-    n_init : int
-        Whole decompositions, every second one from random directions; that with the smallest error is kept.
+    n_init : int, optional
+        Whole decompositions, every second one from random directions; that with the smallest error is kept. None: eight
+        where the tensor is an array, else one.
     max_iter : int
         Steps of the joint fit, and of the power method where that is fewer than its own 40.
     tol : float
@@ -48,40 +50,43 @@ class Search:
     """
 
     n_restarts: int | None = None
-    n_init: int = 1
+    n_init: int | None = None
     max_iter: int = 100
     tol: float = 1e-6
 
     def starts(self, n_missing: int) -> int:
         return self.n_restarts or min(MAX_STARTS, max(20, 2 * n_missing))
 
+    def attempts(self, tensor: CrossTensor) -> int:
+        return self.n_init or (ATTEMPTS_ON_AN_ARRAY if tensor.is_array else 1)
+
 
 @dataclass(frozen=True, eq=False)
 class Deflated:
-    """A moment without the components found so far, as products: nothing is subtracted from any tensor."""
+    """A tensor without the components found so far, as products: nothing is subtracted from any tensor."""
 
-    moment: Moment
+    tensor: CrossTensor
     found: Components
 
     def along(self, V: np.ndarray) -> DeflatedAlong:
-        return DeflatedAlong(self.moment.along(V), self.found.along(V))
+        return DeflatedAlong(self.tensor.along(V), self.found.along(V))
 
 
 @dataclass(frozen=True, eq=False)
 class DeflatedAlong:
     """``(T - T̂)(:, v_r, ..., v_r)`` and ``(T - T̂)(u_r, I, v_r, ..., v_r)``."""
 
-    moment: MomentAlong
+    tensor: CrossTensorAlong
     found: ComponentsAlong
 
     def label_products(self) -> np.ndarray:
-        return self.moment.label_products() - self.found.label_products()
+        return self.tensor.label_products() - self.found.label_products()
 
     def vector_products(self, U: np.ndarray) -> np.ndarray:
-        return self.moment.vector_products(U) - self.found.vector_products(U)
+        return self.tensor.vector_products(U) - self.found.vector_products(U)
 
 
-def decompose(moment: Moment, n_components: int, rng: np.random.Generator, search: Search) -> Fit:
+def decompose(tensor: CrossTensor, n_components: int, rng: np.random.Generator, search: Search) -> Fit:
     """Up to ``n_components`` distinct components, strongest first, fitted jointly.
 
     The first attempt, and every second one after it, begins with the maxima that the power method finds; where
@@ -89,61 +94,63 @@ def decompose(moment: Moment, n_components: int, rng: np.random.Generator, searc
     so the others begin with random directions.
     """
     attempts = []
-    for attempt in range(search.n_init):
-        found = Components.none(moment)
+    for attempt in range(search.attempts(tensor)):
+        found = Components.none(tensor)
         if attempt % 2:
-            vectors = rng.standard_normal((moment.n_features, n_components)).astype(moment.dtype)
-            found = fit_labels(moment, unit_columns(vectors)).components
-        elif n_components <= moment.n_features:
-            K = whitening_basis(moment, n_components, rng)
-            whitened = moment.in_basis(K)
+            vectors = rng.standard_normal((tensor.n_features, n_components)).astype(tensor.dtype)
+            found = fit_label_factors(tensor, unit_columns(vectors)).components
+        elif n_components <= tensor.n_features:
+            K = whitening_basis(tensor, n_components, rng)
+            whitened = tensor.in_basis(K)
             inside = extend(whitened, Components.none(whitened), K.shape[1], rng, search)
-            vectors = unit_columns(linalg.pinv(K.T) @ inside.vectors).astype(moment.dtype)
-            found = fit_labels(moment, vectors).components
-        attempts.append(complete(moment, found, n_components, rng, search))
+            vectors = unit_columns(linalg.pinv(K.T) @ inside.vectors).astype(tensor.dtype)
+            found = fit_label_factors(tensor, vectors).components
+        attempts.append(complete(tensor, found, n_components, rng, search))
     return min(attempts, key=lambda attempt: attempt.error)
 
 
-def complete(moment: Moment, found: Components, n_components: int, rng: np.random.Generator, search: Search) -> Fit:
+def complete(
+    tensor: CrossTensor, found: Components, n_components: int, rng: np.random.Generator, search: Search
+) -> Fit:
     """Add what is missing, fit all components jointly, and replace those that this makes equal or too weak."""
     for _ in range(MAX_REPLACEMENTS):
-        found = extend(moment, found, n_components, rng, search)
-        fit = refine(moment, found, search.max_iter, search.tol)
+        found = extend(tensor, found, n_components, rng, search)
+        fit = refine(tensor, found, search.max_iter, search.tol)
         found = fit.components.strongest_first()
-        _, left_over = maxima(moment, found, 0, rng, search)
+        _, left_over = maxima(tensor, found, 0, rng, search)
         kept = distinct(found.vectors)
         kept = kept[found.weights[kept] > KEPT_SHARE * left_over.max()]
         if len(kept) == found.count:
             break
-        fit = replace(fit_labels(moment, found.vectors[:, kept]), n_iter=fit.n_iter)
+        fit = replace(fit_label_factors(tensor, found.vectors[:, kept]), n_iter=fit.n_iter)
         found = fit.components.strongest_first()
     return replace(fit, components=found)
 
 
 def extend(
-    moment: Moment, found: Components, n_components: int, rng: np.random.Generator, search: Search
+    tensor: CrossTensor, found: Components, n_components: int, rng: np.random.Generator, search: Search
 ) -> Components:
     """Add components, a round of the power method at a time, until there are enough or none is new."""
     strongest = found.weights.max(initial=0.0)
     while found.count < n_components:
-        V, values = maxima(moment, found, n_components - found.count, rng, search)
+        V, values = maxima(tensor, found, n_components - found.count, rng, search)
         strongest = max(strongest, values.max())
         order = np.argsort(-values, kind="stable")
         order = order[values[order] > max(KEPT_SHARE * values.max(), EXHAUSTED_SHARE * strongest)]
         fresh = order[distinct(V[:, order], found.vectors)][: n_components - found.count]
         if not len(fresh):
             break
-        found = fit_labels(moment, np.hstack([found.vectors, V[:, fresh]])).components
-        found = refine(moment, found, JOINT_STEPS_A_ROUND, search.tol).components
+        found = fit_label_factors(tensor, np.hstack([found.vectors, V[:, fresh]])).components
+        found = refine(tensor, found, JOINT_STEPS_A_ROUND, search.tol).components
     return found
 
 
 def maxima(
-    moment: Moment, found: Components, n_missing: int, rng: np.random.Generator, search: Search
+    tensor: CrossTensor, found: Components, n_missing: int, rng: np.random.Generator, search: Search
 ) -> tuple[np.ndarray, np.ndarray]:
     """What the power method reaches from random starts on what the components leave over, and how large it is."""
-    V = rng.standard_normal((moment.n_features, search.starts(n_missing))).astype(moment.dtype)
-    return power_method(Deflated(moment, found), V, min(search.max_iter, POWER_STEPS), max(search.tol, POWER_TOL))
+    V = rng.standard_normal((tensor.n_features, search.starts(n_missing))).astype(tensor.dtype)
+    return power_method(Deflated(tensor, found), V, min(search.max_iter, POWER_STEPS), max(search.tol, POWER_TOL))
 
 
 def power_method(tensor: Deflated, V: np.ndarray, max_iter: int, tol: float) -> tuple[np.ndarray, np.ndarray]:
@@ -187,18 +194,18 @@ def distinct(V: np.ndarray, taken: np.ndarray | None = None) -> np.ndarray:
     return np.flatnonzero(fresh)
 
 
-def whitening_basis(moment: Moment, rank: int, rng: np.random.Generator) -> np.ndarray:
+def whitening_basis(tensor: CrossTensor, rank: int, rng: np.random.Generator) -> np.ndarray:
     """K, (d, at most rank), in whose coordinates the components of a tensor of that rank are nearly orthonormal.
 
     The Gram matrix of T unfolded along a vector mode is ``Σ_rs G_rs w_r w_sᵀ`` with
     ``G_rs = (u_r·u_s)(w_r·w_s)^{m-1}``: close to diagonal, positive, spanned by the components. K is its inverse
     root on the leading eigenvectors.
     """
-    d = moment.n_features
+    d = tensor.n_features
     gram = np.zeros((d, d))
-    for U, vectors, weight in probes(moment, rng):
-        P = moment.vector_products(U, *vectors).astype(np.float64)
+    for U, vectors, weight in probes(tensor, rng):
+        P = tensor.vector_products(U, *vectors).astype(np.float64)
         gram += weight * (P @ P.T)
     values, E = linalg.eigh(gram, subset_by_index=[d - rank, d - 1])
-    keep = values > values[-1] * d * np.finfo(moment.dtype).eps
+    keep = values > values[-1] * d * np.finfo(tensor.dtype).eps
     return E[:, keep] / np.sqrt(values[keep])

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg, special
 
-from eigenfeat.scores.tensors import ScoreFunction, ScoreTensors, TensorsAlong, same_images
+from eigenfeat.scores.tensors import ScoreFunction, ScoreTensors, ScoreTensorsAlong, same_images
 
 
 class Precision(ABC):
@@ -171,7 +171,7 @@ class HermiteTensors(ScoreTensors):
         return HermiteAlong(self, V, order)
 
 
-class HermiteAlong(TensorsAlong):
+class HermiteAlong(ScoreTensorsAlong):
     """Hermite polynomials of the projections: ``H_m = p H_{m-1} - (m-1) q H_{m-2}`` with p = g·v and q = vᵀΛv."""
 
     def __init__(self, tensors: HermiteTensors, V: np.ndarray, order: int) -> None:

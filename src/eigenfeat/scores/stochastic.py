@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenfeat.scores.components import Components, Fit
-from eigenfeat.scores.cross_moment import CrossMoment
+from eigenfeat.scores.cross_tensor import StreamedTensor
 from eigenfeat.scores.decomposition import Deflated, Search, complete, power_method
 
 
@@ -26,27 +26,27 @@ class Batches:
 
 
 def decompose_stochastically(
-    moment: CrossMoment, n_components: int, rng: np.random.Generator, batches: Batches, search: Search
+    tensor: StreamedTensor, n_components: int, rng: np.random.Generator, batches: Batches, search: Search
 ) -> Fit:
     """Components by stochastic alternating least squares with deflation, then fitted jointly on all rows."""
-    vectors = np.zeros((moment.n_features, n_components), dtype=moment.dtype)
-    labels = np.zeros((moment.n_labels, n_components), dtype=moment.dtype)
+    vectors = np.zeros((tensor.n_features, n_components), dtype=tensor.dtype)
+    factors = np.zeros((tensor.n_labels, n_components), dtype=tensor.dtype)
     for r in range(n_components):
-        found = Components(vectors[:, :r], labels[:, :r], moment.order)
-        vectors[:, r], labels[:, r] = _next_component(moment, found, rng, batches)
-    return complete(moment, Components(vectors, labels, moment.order), n_components, rng, search)
+        found = Components(vectors[:, :r], factors[:, :r], tensor.order)
+        vectors[:, r], factors[:, r] = _next_component(tensor, found, rng, batches)
+    return complete(tensor, Components(vectors, factors, tensor.order), n_components, rng, search)
 
 
 def _next_component(
-    moment: CrossMoment, found: Components, rng: np.random.Generator, batches: Batches
+    tensor: StreamedTensor, found: Components, rng: np.random.Generator, batches: Batches
 ) -> tuple[np.ndarray, np.ndarray]:
-    """One more unit vector, and its labels averaged over the mini-batches that it was found on."""
-    V = rng.standard_normal((moment.n_features, batches.n_starts)).astype(moment.dtype)
-    labels = np.zeros((moment.n_labels, 1), dtype=moment.dtype)
-    size = min(batches.size, len(moment.X))
+    """One more unit vector, and its label factor averaged over the mini-batches that it was found on."""
+    V = rng.standard_normal((tensor.n_features, batches.n_starts)).astype(tensor.dtype)
+    factors = np.zeros((tensor.n_labels, 1), dtype=tensor.dtype)
+    size = min(batches.size, len(tensor.X))
     for _ in range(batches.n_batches):
-        batch = Deflated(moment.batch(rng.choice(len(moment.X), size, replace=False)), found)
+        batch = Deflated(tensor.batch(rng.choice(len(tensor.X), size, replace=False)), found)
         V, values = power_method(batch, V, batches.n_updates, tol=0.0)
         V = V[:, [np.argmax(values)]]
-        labels += batch.along(V).label_products() / moment.dtype.type(batches.n_batches)
-    return V[:, 0], labels[:, 0]
+        factors += batch.along(V).label_products() / tensor.dtype.type(batches.n_batches)
+    return V[:, 0], factors[:, 0]

@@ -35,16 +35,16 @@ class ScoreTensors(ABC):
     def weighted_sum(self, weights: np.ndarray, *vectors: np.ndarray) -> np.ndarray:
         """``Σ_i weights_ir S_m(x_i)(I, b_r, ...)`` as a (d, r) array, m = one more than the vector blocks."""
 
-    def along(self, V: np.ndarray, order: int) -> TensorsAlong:
+    def along(self, V: np.ndarray, order: int) -> ScoreTensorsAlong:
         """Products with the same vectors in every mode: a value and its slope, which share most of the work."""
-        return TensorsAlong(self, V, order)
+        return ScoreTensorsAlong(self, V, order)
 
     def in_basis(self, basis: np.ndarray) -> ScoreTensors:
         """``S_m(B, ..., B)``: the same tensors seen by vectors ``B z``."""
-        return TensorsInBasis(self, basis)
+        return ScoreTensorsInBasis(self, basis)
 
 
-class TensorsAlong:
+class ScoreTensorsAlong:
     """``S_m(x_i)(v_r, ..., v_r)`` and ``Σ_i a_ir S_m(x_i)(I, v_r, ..., v_r)`` for one block of vectors."""
 
     def __init__(self, tensors: ScoreTensors, V: np.ndarray, order: int) -> None:
@@ -57,7 +57,7 @@ class TensorsAlong:
         return self.tensors.weighted_sum(weights, *[self.V] * (self.order - 1))
 
 
-class TensorsInBasis(ScoreTensors):
+class ScoreTensorsInBasis(ScoreTensors):
     """Any score tensors in a basis: every vector goes through B on its way in, every sum through Bᵀ on its way out."""
 
     def __init__(self, tensors: ScoreTensors, basis: np.ndarray) -> None:
@@ -157,11 +157,11 @@ class DerivativeTensors(ScoreTensors):
         along_H = self.jacobian_sum(weights * sb, c) + self.jacobian_sum(weights * sc, b)
         return along_s - along_H + self.curvature_sum(weights, b, c)
 
-    def along(self, V: np.ndarray, order: int) -> TensorsAlong:
+    def along(self, V: np.ndarray, order: int) -> ScoreTensorsAlong:
         return ThirdOrderAlong(self, V) if order == 3 else super().along(V, order)
 
 
-class ThirdOrderAlong(TensorsAlong):
+class ThirdOrderAlong(ScoreTensorsAlong):
     """Third-order products along V; the projections ``s·v`` and ``vᵀHv`` serve the value and its slope."""
 
     def __init__(self, tensors: DerivativeTensors, V: np.ndarray) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 from scipy.special import expit, logit
@@ -37,24 +37,39 @@ class Corruption:
         return (self.level * mean_square or 1.0) if self.kind == "masking" else self.level**2
 
 
-@dataclass
-class Adam:
-    """Adam (Kingma & Ba, 2015); ``momentum = None`` is plain stochastic gradient descent."""
+class Optimizer(Protocol):
+    """How a gradient becomes a step."""
 
     learning_rate: float
-    momentum: tuple[float, float] | None = (0.9, 0.999)
+
+    def step(self, parameters: dict[str, np.ndarray], gradients: dict[str, np.ndarray]) -> None:
+        """Update the parameters in place."""
+
+
+@dataclass
+class GradientDescent:
+    """Plain stochastic gradient descent."""
+
+    learning_rate: float = 0.1
+
+    def step(self, parameters: dict[str, np.ndarray], gradients: dict[str, np.ndarray]) -> None:
+        for name, gradient in gradients.items():
+            parameters[name] -= np.float32(self.learning_rate) * gradient
+
+
+@dataclass
+class Adam:
+    """Adam (Kingma & Ba, 2015)."""
+
+    learning_rate: float = 0.005
+    decays: tuple[float, float] = (0.9, 0.999)
     n_steps: int = 0
     first: dict[str, np.ndarray] = field(default_factory=dict)
     second: dict[str, np.ndarray] = field(default_factory=dict)
 
     def step(self, parameters: dict[str, np.ndarray], gradients: dict[str, np.ndarray]) -> None:
-        """Update the parameters in place."""
-        if self.momentum is None:
-            for name, gradient in gradients.items():
-                parameters[name] -= np.float32(self.learning_rate) * gradient
-            return
         self.n_steps += 1
-        b1, b2 = map(np.float32, self.momentum)
+        b1, b2 = map(np.float32, self.decays)
         scale = np.float32(self.learning_rate * np.sqrt(1 - b2**self.n_steps) / (1 - b1**self.n_steps))
         for name, gradient in gradients.items():
             m = self.first.setdefault(name, np.zeros_like(gradient))
@@ -62,6 +77,10 @@ class Adam:
             m += (1 - b1) * (gradient - m)
             v += (1 - b2) * (gradient * gradient - v)
             parameters[name] -= scale * m / (np.sqrt(v) + np.float32(1e-8))
+
+
+#: What the auto-encoder's ``solver`` may be.
+OPTIMIZERS: dict[str, type[Adam] | type[GradientDescent]] = {"adam": Adam, "sgd": GradientDescent}
 
 
 class AutoencoderTrainer:
@@ -77,7 +96,7 @@ class AutoencoderTrainer:
         X: np.ndarray,
         n_hidden: int,
         corruption: Corruption,
-        optimizer: Adam,
+        optimizer: Optimizer,
         rng: np.random.Generator,
         sigmoid_output: bool = False,
         gain: float | None = None,
@@ -98,7 +117,7 @@ class AutoencoderTrainer:
         self.n_rows_seen, self.mean_square = 0, 0.0
 
     def observe(self, X: np.ndarray) -> None:
-        """Rows that count towards the σ² of masking noise."""
+        """Rows that count towards the σ² of masking."""
         self.n_rows_seen += len(X)
         share = len(X) / self.n_rows_seen
         self.mean_square += share * (float(np.mean(np.square(X), dtype=np.float64)) - self.mean_square)
@@ -108,12 +127,12 @@ class AutoencoderTrainer:
         order = self.rng.permutation(len(X))
         for start in range(0, len(X), batch_size):
             clean = X[order[start : start + batch_size]]
-            noisy = self.corruption(clean, self.rng)
-            self.optimizer.step(self.parameters, self._gradients(clean / self.unit, noisy / self.unit))
+            corrupted = self.corruption(clean, self.rng)
+            self.optimizer.step(self.parameters, self._gradients(clean / self.unit, corrupted / self.unit))
 
-    def loss(self, clean: np.ndarray, noisy: np.ndarray) -> float:
+    def loss(self, clean: np.ndarray, corrupted: np.ndarray) -> float:
         """Mean loss an entry, in units of the data's variance for a linear output."""
-        m = self._encode(noisy / self.unit) @ self.parameters["weights"].T + self.parameters["visible_bias"]
+        m = self._encode(corrupted / self.unit) @ self.parameters["weights"].T + self.parameters["visible_bias"]
         if self.sigmoid_output:  # log(1 + eᵐ) - x m
             return float(np.mean(np.logaddexp(0, m) - clean * m, dtype=np.float64))
         return float(np.mean(np.square(m - clean / self.unit), dtype=np.float64)) / 2
@@ -129,7 +148,7 @@ class AutoencoderTrainer:
             hidden_bias=p["hidden_bias"],
             visible_bias=self.unit * p["visible_bias"],
             gain=float(np.exp(p["log_gain"])) / float(self.unit) ** 2,
-            noise_variance=self.corruption.variance(self.mean_square),
+            corruption_variance=self.corruption.variance(self.mean_square),
             sigmoid_output=self.sigmoid_output,
         )
 
@@ -137,16 +156,16 @@ class AutoencoderTrainer:
         p = self.parameters
         return expit(np.exp(p["log_gain"]) * (X @ p["weights"]) + p["hidden_bias"])
 
-    def _gradients(self, clean: np.ndarray, noisy: np.ndarray) -> dict[str, np.ndarray]:
+    def _gradients(self, clean: np.ndarray, corrupted: np.ndarray) -> dict[str, np.ndarray]:
         p, scale = self.parameters, np.float32(1 / len(clean))
         W, kappa = p["weights"], np.exp(p["log_gain"])
-        projected = noisy @ W
+        projected = corrupted @ W
         f = expit(kappa * projected + p["hidden_bias"])
         m = f @ W.T + p["visible_bias"]
         at_output = scale * ((expit(m) if self.sigmoid_output else m) - clean)
         at_hidden = (at_output @ W) * f * (1 - f)
         gradients = {
-            "weights": kappa * (noisy.T @ at_hidden) + at_output.T @ f,
+            "weights": kappa * (corrupted.T @ at_hidden) + at_output.T @ f,
             "hidden_bias": at_hidden.sum(axis=0),
             "visible_bias": at_output.sum(axis=0),
         }
@@ -176,12 +195,12 @@ def train(
         for _ in range(max_iter):
             trainer.epoch(X, batch_size)
         return []
-    noisy = trainer.corruption(validation, trainer.rng)
+    corrupted = trainer.corruption(validation, trainer.rng)
     losses: list[float] = []
     best, best_loss, waited, reductions = trainer.snapshot(), np.inf, 0, 0
     for epoch in range(max_iter):
         trainer.epoch(X, batch_size)
-        losses.append(trainer.loss(validation, noisy))
+        losses.append(trainer.loss(validation, corrupted))
         if verbose:
             print(f"epoch {epoch + 1}/{max_iter}: validation loss {losses[-1]:.6g}")
         waited = 0 if losses[-1] < best_loss * (1 - tol) else waited + 1

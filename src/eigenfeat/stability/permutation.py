@@ -13,17 +13,17 @@ from sklearn.utils import check_random_state
 
 from eigenfeat.stability.null import Distinguishable
 
-Spectrum = Callable[[Any, np.ndarray], np.ndarray]
+SpectrumOf = Callable[[Any, np.ndarray], np.ndarray]
 
 
 def permutation_test(
-    estimator: BaseEstimator | Spectrum,
+    estimator: BaseEstimator | SpectrumOf,
     X: Any,
     y: Any,
     *,
     n_permutations: int = 99,
     level: float = 0.05,
-    random_state: int | np.random.RandomState | None = None,
+    random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
 ) -> Distinguishable:
     """Components whose eigenvalue shuffled labels do not reach; right under any ridge and any distribution
@@ -84,7 +84,7 @@ def permutation_test(
     return Distinguishable(observed, p_values, level, interval, "label permutation")
 
 
-def _largest_of_shuffled(estimator: BaseEstimator | Spectrum, X: Any, y: np.ndarray, seed: int) -> float:
+def _largest_of_shuffled(estimator: BaseEstimator | SpectrumOf, X: Any, y: np.ndarray, seed: int) -> float:
     shuffled = y[np.random.default_rng(seed).permutation(len(y))]
     with warnings.catch_warnings():
         # Shuffled labels often leave fewer components than asked for; that is the point, not news.
@@ -92,7 +92,7 @@ def _largest_of_shuffled(estimator: BaseEstimator | Spectrum, X: Any, y: np.ndar
         return float(np.max(_spectrum(estimator, X, shuffled), initial=-np.inf))
 
 
-def _spectrum(estimator: BaseEstimator | Spectrum, X: Any, y: np.ndarray) -> np.ndarray:
+def _spectrum(estimator: BaseEstimator | SpectrumOf, X: Any, y: np.ndarray) -> np.ndarray:
     if isinstance(estimator, BaseEstimator):
         return clone(estimator).fit(X, y).eigenvalues_
     return estimator(X, y)

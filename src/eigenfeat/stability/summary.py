@@ -138,17 +138,18 @@ def summarize(
     *,
     level: float = 0.05,
     n_permutations: int = 99,
-    random_state: int | np.random.RandomState | None = None,
+    random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
 ) -> StabilitySummary:
     """Effective rank, residuals, and which components stand out from noise, for a fitted estimator.
 
-    Without rows, components are judged by random-matrix theory where that applies: class pairs and Fisher's quotient,
-    without ridge or shrinkage. With X and y they are judged by `permutation_test`, which always applies.
+    Without rows, components are judged by random-matrix theory where that applies: class pairs and Fisher's quotient
+    (also of slices), without ridge or shrinkage. With X and y they are judged by `permutation_test`, which always
+    applies.
 
     Parameters
     ----------
-    estimator : fitted estimator with ``moments_`` and ``eigenvalues_``
+    estimator : fitted estimator with ``moments_``, ``eigenvalues_`` and ``criterion_``
     X, y : optional
         Rows to shuffle the labels of.
     level : float
@@ -199,15 +200,19 @@ def summarize(
 
 
 def _components_without_rows(estimator: Any, moments: Moments, level: float) -> tuple[Distinguishable, ...]:
+    """By the criterion the model came from; nothing where no theory covers it."""
     values = np.asarray(estimator.eigenvalues_)
-    if getattr(estimator, "class_weighting", None) == "share":
-        return (fisher_components(moments, values, noise=estimator.noise, level=level),)
+    if estimator.criterion_ in ("fisher", "fisher_total"):
+        noise = "total" if estimator.criterion_ == "fisher_total" else "within"
+        return (fisher_components(moments, values, noise=noise, level=level),)
+    if estimator.criterion_ not in ("contrast", "centred_contrast"):
+        return ()
     index = {str(label): i for i, label in enumerate(moments.classes)}
-    named = [(str(a), str(b)) for a, b in getattr(estimator, "pairs_", ())]
+    named = [(str(a), str(b)) for a, b in estimator.pairs_]
     if any(end not in index for pair in named for end in pair):
         return ()  # a contrast of mixtures
     ends = [(index[a], index[b]) for a, b in named]
-    centred = estimator.noise == "covariance" if ends else False
+    centred = estimator.criterion_ == "centred_contrast"
     pairs = dict.fromkeys(ends)
     return tuple(
         pair_components(

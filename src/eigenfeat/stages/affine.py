@@ -40,6 +40,10 @@ class Affine(Stage):
     def n_columns(self, n_inputs: int) -> int:
         return self.vectors.shape[1]
 
+    @property
+    def projecting(self) -> Affine:
+        return self
+
     def astype(self, dtype: np.dtype) -> Affine:
         return replace(self, vectors=self.vectors.astype(dtype))
 

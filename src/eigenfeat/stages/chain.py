@@ -47,6 +47,14 @@ class Chain(Stage):
             n_inputs = stage.n_columns(n_inputs)
         return widest
 
+    @property
+    def projecting(self) -> Chain | None:
+        """The chain as far as its first projection."""
+        for i, stage in enumerate(self.stages):
+            if stage.projecting is not None:
+                return Chain((*self.stages[:i], stage.projecting))
+        return None
+
     def astype(self, dtype: np.dtype) -> Chain:
         return Chain(tuple(stage.astype(dtype) for stage in self.stages))
 

@@ -41,5 +41,9 @@ class KernelExpansion(Stage):
     def n_columns(self, n_inputs: int) -> int:
         return self.coefficients.shape[1]
 
+    @property
+    def projecting(self) -> KernelExpansion:
+        return self
+
     def widest(self, n_inputs: int) -> int:
         return n_inputs  # the kernel values are cut into blocks of their own

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenfeat.rows import Block, MappedRows, RandomRows, Selection, dense, held
+from eigenfeat.rows import Block, MappedRows, RowSource, RowView, Selection, dense, held
 from eigenfeat.stages.affine import Affine
 from eigenfeat.stages.stage import Stage
 
@@ -48,6 +48,10 @@ class FeatureLayer(Stage):
     def n_columns(self, n_inputs: int) -> int:
         return self._n_kept(n_inputs) + self.feature_map.n_columns(self.projection.n_columns(n_inputs))
 
+    @property
+    def projecting(self) -> Affine:
+        return self.projection
+
     def astype(self, dtype: np.dtype) -> FeatureLayer:
         return replace(self, projection=self.projection.astype(dtype))
 
@@ -56,24 +60,19 @@ class FeatureLayer(Stage):
 
 
 @dataclass(frozen=True, eq=False)
-class LayerRows(RandomRows):
+class LayerRows(RowView):
     """The rows a layer makes of a source whose projections are held in memory: what every pass of a fit needs.
 
     The expanded rows, several times as wide, are made in cache when they are asked for.
     """
 
-    source: RandomRows
     layer: FeatureLayer
     projections: np.ndarray
 
     @classmethod
-    def of(cls, source: RandomRows, layer: FeatureLayer) -> LayerRows:
+    def of(cls, source: RowSource, layer: FeatureLayer) -> LayerRows:
         layer = layer.astype(source.dtype)
         return cls(source, layer, held(MappedRows(source, layer.projection)))
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.projections)
 
     @property
     def n_columns(self) -> int:
@@ -82,14 +81,6 @@ class LayerRows(RandomRows):
     @property
     def dtype(self) -> np.dtype:
         return self.projections.dtype
-
-    @property
-    def labels(self) -> np.ndarray | None:
-        return self.source.labels
-
-    @property
-    def weights(self) -> np.ndarray | None:
-        return self.source.weights
 
     def rows(self, selection: Selection) -> Block:
         # Inputs that are not kept are not read: only their width counts.

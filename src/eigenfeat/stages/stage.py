@@ -25,6 +25,11 @@ class Stage(ABC):
         """Columns of the widest array that exists on the way, which decides how many rows make a block."""
         return max(n_inputs, self.n_columns(n_inputs))
 
+    @property
+    def projecting(self) -> Stage | None:
+        """The part from rows to projections on components, where the stage has one."""
+        return None
+
     def astype(self, dtype: np.dtype) -> Stage:
         """The same stage with its numbers in the type of the rows to come: done once a pass, not once a block."""
         return self
@@ -44,6 +49,11 @@ class Beside(Stage):
 
     def widest(self, n_inputs: int) -> int:
         return max(self.n_columns(n_inputs), *(part.widest(n_inputs) for part in self.parts))
+
+    @property
+    def projecting(self) -> Stage | None:
+        """That of the first part."""
+        return self.parts[0].projecting
 
     def astype(self, dtype: np.dtype) -> Beside:
         return replace(self, parts=tuple(part.astype(dtype) for part in self.parts))

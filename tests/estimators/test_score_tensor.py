@@ -1,93 +1,13 @@
-"""The three estimators: what they learn against theory, labels of every kind, bad input."""
+"""Features from score tensors: directions against theory, labels of every kind, bad input."""
 
 import numpy as np
 import pytest
 from scipy import sparse
-from score_models_for_tests import autoencoder, spd
-from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
-from sklearn.mixture import GaussianMixture
 
 from eigenfeat import DenoisingAutoencoder, GaussianMixtureScore, ScoreTensorFeatures
+from eigenfeat.scores.autoencoder import TiedAutoencoder
 from eigenfeat.scores.tensors import ScoreFunction
-
-
-@pytest.mark.parametrize("covariance_type", ["full", "tied", "diag"])
-def test_mixture_density_is_scikit_learns(covariance_type):
-    rng = np.random.default_rng(0)
-    X = np.concatenate([rng.normal(size=(200, 3)), rng.normal(3.0, 0.5, size=(150, 3))])
-    ours = GaussianMixtureScore(2, covariance_type=covariance_type, ridge=1e-3).fit(X)
-    theirs = GaussianMixture(2, covariance_type=covariance_type, reg_covar=1e-3 * X.var(0).mean(), random_state=0).fit(
-        X
-    )
-    np.testing.assert_allclose(ours.score_samples(X), theirs.score_samples(X), rtol=1e-6)
-
-
-def test_factor_gaussian_has_the_precision_of_factor_analysis():
-    from sklearn.decomposition import FactorAnalysis
-
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(500, 3)) @ rng.normal(size=(3, 8)) + rng.normal(size=(500, 8))
-    model = GaussianMixtureScore(covariance_type="factor", n_factors=3, ridge=0).fit(X)
-    reference = FactorAnalysis(3, random_state=0, max_iter=200).fit(X)
-    expected = (X - reference.mean_) @ reference.get_precision()
-    np.testing.assert_allclose(model.score1(X), expected, rtol=1e-4, atol=1e-4)
-    np.testing.assert_allclose(model.score_samples(X), reference.score_samples(X), rtol=1e-4)
-
-
-def test_autoencoder_of_a_gaussian_learns_the_gaussian_denoiser():
-    """The score of rows N(0, Σ) seen through noise σ² is (Σ + σ²I)⁻¹ x, whatever the unit of the data."""
-    rng = np.random.default_rng(0)
-    C = spd(rng, 4)
-    for unit in (1.0, 100.0):
-        X = unit * rng.multivariate_normal(np.zeros(4), C, size=8000)
-        model = DenoisingAutoencoder(100, noise_level=0.7).fit(X)
-        assert model.noise_variance_ == pytest.approx(0.49 * X.var(0).mean(), rel=1e-5)
-        exact = np.linalg.solve(unit**2 * C + model.noise_variance_ * np.eye(4), X.T).T
-        assert np.linalg.norm(model.score1(X) - exact) < 0.1 * np.linalg.norm(exact)
-
-
-@pytest.mark.parametrize("noise", ["gaussian", "masking"])
-@pytest.mark.parametrize("output", ["linear", "sigmoid"])
-@pytest.mark.parametrize("solver", ["adam", "sgd"])
-def test_autoencoder_denoises_better_than_the_mean_and_the_input(noise, output, solver):
-    X = load_digits().data.astype(np.float32) / 16
-    options = {"learning_rate": 0.02} if solver == "sgd" and output == "linear" else {}
-    level = 1.0 if noise == "gaussian" else 0.3
-    model = DenoisingAutoencoder(
-        60, noise=noise, noise_level=level, output=output, solver=solver, max_iter=15, **options
-    )
-    model.fit(X[:1200])
-    rng = np.random.default_rng(0)
-    clean = X[1200:]
-    if noise == "gaussian":
-        noisy = clean + np.sqrt(model.noise_variance_).astype(np.float32) * rng.standard_normal(clean.shape, np.float32)
-    else:
-        noisy = clean * (rng.random(clean.shape) > level)
-        assert model.noise_variance_ == pytest.approx(level * np.mean(X[:1200] ** 2), rel=1e-4)
-    error = np.mean((model.reconstruct(noisy) - clean) ** 2)
-    assert error < min(np.mean((noisy - clean) ** 2), np.mean((X[:1200].mean(0) - clean) ** 2))
-
-
-def test_partial_fit_goes_on_where_it_was():
-    X = load_digits().data / 16
-    model = DenoisingAutoencoder(30)
-    errors = []
-    for _ in range(10):
-        for block in np.array_split(X, 3):
-            model.partial_fit(block)
-        errors.append(np.mean((model.reconstruct(X) - X) ** 2))
-    assert model.n_iter_ == 30
-    assert errors[-1] < 0.7 * errors[0]
-
-
-def test_early_stopping_keeps_the_best_epoch_and_reports_progress(capsys):
-    X = np.random.default_rng(0).normal(size=(200, 5))
-    model = DenoisingAutoencoder(20, max_iter=200, n_iter_no_change=3, verbose=True).fit(X)
-    assert model.n_iter_ == len(model.loss_curve_) < 200
-    assert capsys.readouterr().out.count("validation loss") == model.n_iter_
-    assert np.argmin(model.loss_curve_) < model.n_iter_ - 1
-
 
 LABELS = {
     "integers": lambda c: c,
@@ -111,19 +31,25 @@ def test_the_kind_of_label_does_not_matter():
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 @pytest.mark.parametrize("noise", ["score", "identity"])
 def test_every_order_finds_the_direction_of_a_ridge_function(order, noise):
-    """y = g(w·x) under a Gaussian with covariance C: every moment is rank one along w, whatever C and the noise.
+    """y = g(w·x) under a Gaussian with covariance C: every cross-moment is rank one along w, whatever C and the noise.
 
     The fourth link is bounded: y S4 of a fourth power has moments that 60000 rows do not settle.
     """
+    # What is left is sampling error of 60000 rows, which grows with the order (and falls like 1/n: 1 - cos is quadratic
+    # in the angle). Over five seeds 1 - cos was at most 3e-6, 3e-4 and 2e-3 for the first three orders with the score
+    # as noise; the bounds are about three times that, and that of order 3 serves order 4, whose link is bounded.
+    gap, error = {1: (1e-5, 0.01), 2: (1e-3, 0.05), 3: (6e-3, 0.1), 4: (6e-3, 0.2)}[order]
     rng = np.random.default_rng(order)
-    C = spd(rng, 4)
+    A = rng.normal(size=(4, 6))
+    C = A @ A.T / 4 + 0.3 * np.eye(4)
     X = rng.multivariate_normal(rng.normal(size=4), C, size=60_000)
     w = rng.normal(size=4)
     t = (X - X.mean(0)) @ w / np.sqrt(w @ C @ w)
     y = {1: t, 2: t**2, 3: t**3 - 3 * t, 4: np.cos(1.5 * t)}[order]
     model = ScoreTensorFeatures(order=order, n_components=1, noise=noise).fit(X, y)
-    assert abs(model.components_[0] @ w) / np.linalg.norm(w) > 0.98
-    assert model.relative_error_ < 0.5 and model.fit_[0] > 0.7
+    assert 1 - abs(model.components_[0] @ w) / np.linalg.norm(w) < gap
+    assert model.relative_error_ < error
+    assert model.fit_[0] > 1 - error
 
 
 def test_components_do_not_depend_on_the_basis_of_the_input():
@@ -168,9 +94,10 @@ def test_a_users_own_score_function_is_welcome():
             return self.inner.tensors_at(X - 1)
 
     rng = np.random.default_rng(0)
+    score = TiedAutoencoder(rng.normal(size=(5, 3)), rng.normal(size=3), rng.normal(size=5), 0.7, 0.3, False)
     X = rng.normal(size=(300, 5))
-    own = ScoreTensorFeatures(Shifted(autoencoder(False)), n_components=2).fit(X + 1, X[:, 0])
-    plain = ScoreTensorFeatures(autoencoder(False), n_components=2).fit(X, X[:, 0])
+    own = ScoreTensorFeatures(Shifted(score), n_components=2).fit(X + 1, X[:, 0])
+    plain = ScoreTensorFeatures(score, n_components=2).fit(X, X[:, 0])
     np.testing.assert_allclose(own.components_, plain.components_, atol=1e-4)
 
 
@@ -219,10 +146,12 @@ def test_too_many_components_are_replaced_or_counted():
         ({}, {"y": np.zeros(50)}, "needs a target that varies"),
         ({}, {"y": np.zeros(50, dtype=int)}, "at least two classes"),
         ({"feature_map": "no such map"}, {}, "feature_map"),
+        ({"order": 1, "solver": "als"}, {}, r"needs order=3 or above \(solvers that can: svd\)"),
+        ({"score_model": DenoisingAutoencoder(n_hidden=0)}, {}, "The 'n_hidden' parameter of DenoisingAutoencoder"),
         ({"score_model": GaussianMixtureScore(2)}, {"sample_weight": np.arange(50)}, "sample_weight cannot be used"),
         ({"score_model": GaussianMixtureScore(2, covariance_type="factor")}, {}, "one Gaussian"),
         ({"score_model": DenoisingAutoencoder(output="sigmoid")}, {}, r"scale X to \[0, 1\]"),
-        ({"score_model": DenoisingAutoencoder(noise="masking", noise_level=1.5)}, {}, "noise_level < 1"),
+        ({"score_model": DenoisingAutoencoder(corruption="masking", corruption_level=1.5)}, {}, "corruption_level < 1"),
     ],
 )
 def test_bad_input_is_refused_with_a_way_out(options, fit, message):
@@ -231,3 +160,35 @@ def test_bad_input_is_refused_with_a_way_out(options, fit, message):
     given = {"y": rng.integers(2, size=50), **fit}
     with pytest.raises(ValueError, match=message):
         ScoreTensorFeatures(**options).fit(X, **given)
+
+
+@pytest.mark.parametrize(("order", "solver"), [(1, "svd"), (2, "eigen"), (3, "power"), (4, "power")])
+def test_every_order_has_a_solver_that_may_be_asked_for(order, solver):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    y = np.cos(X[:, 0]) + X[:, 1]
+    chosen = ScoreTensorFeatures(order=order, n_components=1).fit(X, y)
+    asked_for = ScoreTensorFeatures(order=order, n_components=1, solver=solver).fit(X, y)
+    assert chosen.solver_ == asked_for.solver_ == solver
+    np.testing.assert_array_equal(chosen.components_, asked_for.components_)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_signs_follow_the_labels_for_odd_orders_and_the_largest_entry_for_even(order):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 4))
+    model = ScoreTensorFeatures(order=order, n_components=2).fit(X, rng.integers(3, size=2000))
+    signed = model.label_factors_ if order % 2 else model.components_
+    largest = np.take_along_axis(signed, np.abs(signed).argmax(axis=1)[:, None], axis=1)
+    assert (largest > 0).all()
+
+
+def test_features_are_the_map_of_the_projections():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 3))
+    model = ScoreTensorFeatures(n_components=2, feature_map="rectified").fit(X, X[:, 0] ** 3)
+    projections = X @ model.components_.T + model.offsets_
+    expected = np.hstack([np.maximum(projections, 0), np.maximum(-projections, 0)])
+    np.testing.assert_allclose(model.transform(X), expected, rtol=1e-12, atol=1e-12)
+    assert not model.offsets_.any()
+    assert len(model.get_feature_names_out()) == expected.shape[1]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from score_models_for_tests import autoencoder, dense, mixture, spd
 
-from eigenfeat.scores import cross_moment
-from eigenfeat.scores.cross_moment import CrossMoment, centred_labels, score_second_moment
+from eigenfeat.scores import cross_tensor
+from eigenfeat.scores.cross_tensor import StreamedTensor, centred_labels, score_second_moment
 from eigenfeat.scores.gaussian import DensePrecision, GaussianMixtureDensity
 
 
@@ -17,10 +17,10 @@ def test_products_over_row_blocks_are_those_of_the_dense_tensor(model, order, mo
     X, Y = rng.normal(size=(n, d)), rng.normal(size=(n, k))
     labels = centred_labels(Y, rng.uniform(size=n))
     T = np.einsum("nc,n...->c...", labels, dense(model.tensors_at(X), d, order))
-    monkeypatch.setattr(cross_moment, "BLOCK_BYTES", 7 * d * 8)  # seven rows a block
+    monkeypatch.setattr(cross_tensor, "BLOCK_BYTES", 7 * d * 8)  # seven rows a block
     basis = rng.normal(size=(d, 4))
-    for moment, B in [(CrossMoment(model, X, labels, order), np.eye(d)), (None, basis)]:
-        moment = moment or CrossMoment(model, X, labels, order).in_basis(basis)
+    for tensor, B in [(StreamedTensor(model, X, labels, order), np.eye(d)), (None, basis)]:
+        tensor = tensor or StreamedTensor(model, X, labels, order).in_basis(basis)
         U, vectors = rng.normal(size=(k, r)), [rng.normal(size=(B.shape[1], r)) for _ in range(order)]
         images = [B @ v for v in vectors]
         if order == 2:
@@ -30,9 +30,9 @@ def test_products_over_row_blocks_are_those_of_the_dense_tensor(model, order, mo
             expected = np.einsum("cijk,ir,jr,kr->cr", T, *images)
             expected_vectors = B.T @ np.einsum("cijk,cr,jr,kr->ir", T, U, *images[1:])
         scale = np.abs(T).max()
-        np.testing.assert_allclose(moment.label_products(*vectors), expected, atol=1e-10 * scale)
-        np.testing.assert_allclose(moment.vector_products(U, *vectors[1:]), expected_vectors, atol=1e-10 * scale)
-    np.testing.assert_allclose(CrossMoment(model, X, labels, order).toarray(), T, atol=1e-10 * scale)
+        np.testing.assert_allclose(tensor.label_products(*vectors), expected, atol=1e-10 * scale)
+        np.testing.assert_allclose(tensor.vector_products(U, *vectors[1:]), expected_vectors, atol=1e-10 * scale)
+    np.testing.assert_allclose(StreamedTensor(model, X, labels, order).toarray(), T, atol=1e-10 * scale)
 
 
 @pytest.mark.parametrize(
@@ -43,24 +43,24 @@ def test_prepared_moments_are_the_same_moments(model, order, monkeypatch):
     """In a basis of a basis, with value and slope from shared projections."""
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(40, 6)), rng.normal(size=(40, 3))
-    monkeypatch.setattr(cross_moment, "PREPARED_BLOCK_ROWS", 7)
+    monkeypatch.setattr(cross_tensor, "PREPARED_BLOCK_ROWS", 7)
     first, second = rng.normal(size=(6, 5)), rng.normal(size=(5, 4))
-    moment = CrossMoment(model, X, centred_labels(Y), order).in_basis(first)
-    prepared, moment = moment.prepared().in_basis(second), moment.in_basis(second)
+    tensor = StreamedTensor(model, X, centred_labels(Y), order).in_basis(first)
+    prepared, tensor = tensor.prepared().in_basis(second), tensor.in_basis(second)
     V, U = rng.normal(size=(4, 5)), rng.normal(size=(3, 5))
-    scale = np.abs(moment.toarray()).max()
-    shared, separate = prepared.along(V), moment.along(V)
+    scale = np.abs(tensor.toarray()).max()
+    shared, separate = prepared.along(V), tensor.along(V)
     np.testing.assert_allclose(shared.label_products(), separate.label_products(), atol=1e-10 * scale)
     np.testing.assert_allclose(shared.vector_products(U), separate.vector_products(U), atol=1e-10 * scale)
-    np.testing.assert_allclose(prepared.toarray(), moment.toarray(), atol=1e-10 * scale)
+    np.testing.assert_allclose(prepared.toarray(), tensor.toarray(), atol=1e-10 * scale)
 
 
 def test_batches_average_to_the_whole():
     rng = np.random.default_rng(0)
     X, Y, V = rng.normal(size=(30, 5)), rng.normal(size=(30, 2)), rng.normal(size=(5, 3))
-    moment = CrossMoment(autoencoder(False), X, centred_labels(Y), 3)
-    parts = [moment.batch(rows).label_products(V, V, V) for rows in np.split(rng.permutation(30), 5)]
-    np.testing.assert_allclose(np.mean(parts, axis=0), moment.label_products(V, V, V), rtol=1e-10)
+    tensor = StreamedTensor(autoencoder(False), X, centred_labels(Y), 3)
+    parts = [tensor.batch(rows).label_products(V, V, V) for rows in np.split(rng.permutation(30), 5)]
+    np.testing.assert_allclose(np.mean(parts, axis=0), tensor.label_products(V, V, V), rtol=1e-10)
 
 
 @pytest.mark.parametrize("n_mixture", [1, 3])

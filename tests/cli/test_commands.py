@@ -1,16 +1,15 @@
 """The command as a newcomer runs it: what it writes, prints, and says when something is wrong."""
 
 import csv
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 from typer.testing import CliRunner
 
-from eigenfeat import FisherLDA, cli, load
-from eigenfeat.data import read_table, write_table
+from eigenfeat import FisherLDA, load
+from eigenfeat.cli.app import app
+from eigenfeat.rows import read_table, write_table
 
 
 @pytest.fixture
@@ -19,7 +18,7 @@ def run(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
 
     def invoke(*arguments, code=0):
-        result = CliRunner().invoke(cli._app(), list(map(str, arguments)))
+        result = CliRunner().invoke(app(), list(map(str, arguments)))
         assert result.exit_code == code, result.output
         return result.output
 
@@ -114,15 +113,3 @@ def test_mistakes_end_in_a_message_not_a_traceback(run, flowers, arguments, mess
 def test_image_shape_is_checked(run, flowers):
     run("fit", flowers, "--label", "species")
     assert "must have the form ROWSxCOLUMNS" in run("report", "model.skops", "--image-shape", "28", code=1)
-
-
-def test_missing_packages_are_named():
-    script = (
-        "import sys; sys.modules['typer'] = None\n"
-        "import importlib.util as u; found = u.find_spec\n"
-        "u.find_spec = lambda name, *a: None if name == 'typer' else found(name, *a)\n"
-        "from eigenfeat.cli import main; main()"
-    )
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert result.returncode == 1
-    assert result.stderr.strip() == "The eigenfeat command needs typer: pip install 'eigenfeat[all]'"

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eigenfeat.data import read_table, tables, write_table
+import eigenfeat
+from eigenfeat.rows import files, read_table, write_table
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
@@ -21,7 +22,7 @@ def test_what_is_written_comes_back(suffix, labels, tmp_path):
 
 
 def test_long_files_are_read_in_chunks(tmp_path, monkeypatch):
-    monkeypatch.setattr(tables, "CHUNK", 7)
+    monkeypatch.setattr(files, "CHUNK", 7)
     X, y = np.random.default_rng(0).standard_normal((50, 3)), np.arange(50) % 4
     for suffix in (".csv", ".parquet"):
         write_table(tmp_path / f"rows{suffix}", dict(zip("abc", X.T)) | {"y": y})
@@ -77,3 +78,10 @@ def test_unknown_formats_and_absent_files(tmp_path):
         read_table(tmp_path / "rows.xlsx")
     with pytest.raises(FileNotFoundError, match="no file"):
         read_table(tmp_path / "rows.csv")
+
+
+def test_the_place_where_tables_were_says_where_they_are():
+    with pytest.raises(AttributeError, match=r"eigenfeat.data is gone: use eigenfeat.rows \(read_table"):
+        eigenfeat.data  # noqa: B018
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        eigenfeat.nothing  # noqa: B018

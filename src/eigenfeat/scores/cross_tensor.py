@@ -10,7 +10,7 @@ from itertools import combinations_with_replacement, permutations
 import numpy as np
 
 from eigenfeat.moments.forms import DenseForm
-from eigenfeat.scores.tensors import ScoreFunction, ScoreTensors, TensorsInBasis, same_images
+from eigenfeat.scores.tensors import ScoreFunction, ScoreTensors, ScoreTensorsInBasis, same_images
 
 # Rows of a block take about this much: what is computed from them stays in cache.
 BLOCK_BYTES = 4_000_000
@@ -47,10 +47,12 @@ def merged_rows(
     return X[first], Y[first], np.bincount(which, weight)
 
 
-class Moment(ABC):
+class CrossTensor(ABC):
     """A k × d × ... × d tensor, symmetric in its m modes of size d, as products with blocks of vectors."""
 
     order: int
+    is_array = False
+    """Whether a product is a sum over an array: cheap, and not a pass over rows."""
 
     @property
     @abstractmethod
@@ -72,32 +74,32 @@ class Moment(ABC):
     def vector_products(self, label_vectors: np.ndarray, *vectors: np.ndarray) -> np.ndarray:
         """``T(u_r, I, b_r, ...)`` with m - 1 vector blocks, (d, r)."""
 
-    def along(self, V: np.ndarray) -> MomentAlong:
+    def along(self, V: np.ndarray) -> CrossTensorAlong:
         """Products with the same vectors in every mode: values and then slopes, which share most of the work."""
-        return MomentAlong(self, V)
+        return CrossTensorAlong(self, V)
 
     @abstractmethod
-    def in_basis(self, basis: np.ndarray) -> Moment:
-        """``T(I, B, ..., B)``: the same moment seen by vectors ``B z``."""
+    def in_basis(self, basis: np.ndarray) -> CrossTensor:
+        """``T(I, B, ..., B)``: the same tensor seen by vectors ``B z``."""
 
     @abstractmethod
     def toarray(self) -> np.ndarray: ...
 
 
-class MomentAlong:
-    """``T(:, v_r, ..., v_r)`` and ``T(u_r, I, v_r, ..., v_r)`` of a moment for one block of vectors."""
+class CrossTensorAlong:
+    """``T(:, v_r, ..., v_r)`` and ``T(u_r, I, v_r, ..., v_r)`` of a tensor for one block of vectors."""
 
-    def __init__(self, moment: Moment, V: np.ndarray) -> None:
-        self.moment, self.V = moment, V
+    def __init__(self, tensor: CrossTensor, V: np.ndarray) -> None:
+        self.tensor, self.V = tensor, V
 
     def label_products(self) -> np.ndarray:
-        return self.moment.label_products(*[self.V] * self.moment.order)
+        return self.tensor.label_products(*[self.V] * self.tensor.order)
 
     def vector_products(self, label_vectors: np.ndarray) -> np.ndarray:
-        return self.moment.vector_products(label_vectors, *[self.V] * (self.moment.order - 1))
+        return self.tensor.vector_products(label_vectors, *[self.V] * (self.tensor.order - 1))
 
 
-class RowMoment(Moment):
+class RowTensor(CrossTensor):
     """``Σ_i labels_i ⊗ S_m(x_i)`` as a sum over blocks of rows."""
 
     @abstractmethod
@@ -141,7 +143,7 @@ class RowMoment(Moment):
 
 
 @dataclass(frozen=True, eq=False)
-class CrossMoment(RowMoment):
+class StreamedTensor(RowTensor):
     """``T = Σ_i labels_i ⊗ S_m(x_i)``, never formed; score tensors are computed block by block, at every product.
 
     Parameters
@@ -153,7 +155,7 @@ class CrossMoment(RowMoment):
     order : int
         m.
     basis : (d, p) array, optional
-        B: the moment is ``T(I, B, ..., B)``.
+        B: the tensor is ``T(I, B, ..., B)``.
     """
 
     score: ScoreFunction
@@ -174,7 +176,7 @@ class CrossMoment(RowMoment):
     def dtype(self) -> np.dtype:
         return self.X.dtype
 
-    def in_basis(self, basis: np.ndarray) -> CrossMoment:
+    def in_basis(self, basis: np.ndarray) -> StreamedTensor:
         basis = basis if self.basis is None else self.basis @ basis
         return replace(self, basis=basis.astype(self.dtype, copy=False))
 
@@ -184,44 +186,44 @@ class CrossMoment(RowMoment):
         for start in range(0, len(self.X), step):
             rows = slice(start, start + step)
             tensors = self.score.tensors_at(self.X[rows])
-            yield tensors if self.basis is None else TensorsInBasis(tensors, self.basis), labels[rows]
+            yield tensors if self.basis is None else ScoreTensorsInBasis(tensors, self.basis), labels[rows]
 
-    def batch(self, rows: np.ndarray) -> PreparedMoment:
-        """An unbiased estimate of the moment from some of its rows, prepared for many products."""
+    def batch(self, rows: np.ndarray) -> PreparedTensor:
+        """An unbiased estimate of the tensor from some of its rows, prepared for many products."""
         scale = self.labels.dtype.type(len(self.X) / len(rows))
         return replace(self, X=self.X[rows], labels=scale * self.labels[rows]).prepared()
 
-    def prepared(self) -> PreparedMoment:
-        """The same moment with the score tensors at all rows in memory, in the basis."""
+    def prepared(self) -> PreparedTensor:
+        """The same tensor with the score tensors at all rows in memory, in the basis."""
         basis = np.eye(self.X.shape[1], dtype=self.dtype) if self.basis is None else self.basis
         labels = self.labels.astype(self.dtype, copy=False)
         blocks = []
         for start in range(0, len(self.X), PREPARED_BLOCK_ROWS):
             rows = slice(start, start + PREPARED_BLOCK_ROWS)
             blocks.append((self.score.tensors_at(self.X[rows]).in_basis(basis), labels[rows]))
-        return PreparedMoment(tuple(blocks), self.order, self.n_features)
+        return PreparedTensor(tuple(blocks), self.order, self.n_features)
 
     def matrix(self, label_vector: np.ndarray) -> np.ndarray:
-        """``T(u, I, I)`` of a second-order moment, a symmetric (d, d) array."""
+        """``T(u, I, I)`` of a second-order tensor, a symmetric (d, d) array."""
         eye = np.eye(self.n_features, dtype=self.dtype)
         M = self.vector_products(np.repeat(label_vector[:, None], len(eye), axis=1), eye)
         return (M + M.T) / 2
 
-    def condensed(self) -> Moment:
-        """The moment in the form that makes many products cheap.
+    def condensed(self) -> CrossTensor:
+        """The tensor in the form that makes many products cheap.
 
         An array, where that is small and a product with it costs less than a pass over the rows; prepared score
         tensors, where memory allows.
         """
         k, d, m = self.n_labels, self.n_features, self.order
         if k * d**m <= min(CONDENSED_ENTRIES, self.X.size):
-            return DenseMoment(self.toarray())
+            return DenseTensor(self.toarray())
         return self.prepared() if self.X.nbytes <= PREPARED_BYTES else self
 
 
 @dataclass(frozen=True, eq=False)
-class PreparedMoment(RowMoment):
-    """A cross-moment whose score tensors are at hand, block by block."""
+class PreparedTensor(RowTensor):
+    """A cross-tensor whose score tensors are at hand, block by block."""
 
     prepared_blocks: tuple[tuple[ScoreTensors, np.ndarray], ...]
     order: int
@@ -242,54 +244,55 @@ class PreparedMoment(RowMoment):
     def blocks(self, n_vectors: int) -> Iterator[tuple[ScoreTensors, np.ndarray]]:
         return iter(self.prepared_blocks)
 
-    def along(self, V: np.ndarray) -> MomentAlong:
+    def along(self, V: np.ndarray) -> CrossTensorAlong:
         n_rows = sum(len(labels) for _, labels in self.prepared_blocks)
         small = n_rows * V.shape[1] * self.dtype.itemsize <= PREPARED_BYTES
         return PreparedAlong(self, V) if small else super().along(V)
 
-    def in_basis(self, basis: np.ndarray) -> PreparedMoment:
+    def in_basis(self, basis: np.ndarray) -> PreparedTensor:
         basis = basis.astype(self.dtype, copy=False)
         blocks = tuple((tensors.in_basis(basis), labels) for tensors, labels in self.prepared_blocks)
-        return PreparedMoment(blocks, self.order, basis.shape[1])
+        return PreparedTensor(blocks, self.order, basis.shape[1])
 
 
-class PreparedAlong(MomentAlong):
+class PreparedAlong(CrossTensorAlong):
     """Projections of all rows on the vectors are kept for the slopes."""
 
-    def __init__(self, moment: PreparedMoment, V: np.ndarray) -> None:
-        super().__init__(moment, V)
-        V = V.astype(moment.dtype, copy=False)
-        self.parts = [(tensors.along(V, moment.order), labels) for tensors, labels in moment.prepared_blocks]
+    def __init__(self, tensor: PreparedTensor, V: np.ndarray) -> None:
+        super().__init__(tensor, V)
+        V = V.astype(tensor.dtype, copy=False)
+        self.parts = [(tensors.along(V, tensor.order), labels) for tensors, labels in tensor.prepared_blocks]
 
     def label_products(self) -> np.ndarray:
         return np.sum([labels.T @ tensors.form() for tensors, labels in self.parts], axis=0)
 
     def vector_products(self, label_vectors: np.ndarray) -> np.ndarray:
-        U = label_vectors.astype(self.moment.dtype, copy=False)
+        U = label_vectors.astype(self.tensor.dtype, copy=False)
         return np.sum([tensors.weighted_sum(labels @ U) for tensors, labels in self.parts], axis=0)
 
 
 @dataclass(frozen=True, eq=False)
-class DenseMoment(Moment):
-    """A moment small enough to be an array."""
+class DenseTensor(CrossTensor):
+    """A tensor small enough to be an array."""
 
-    tensor: np.ndarray
+    array: np.ndarray
+    is_array = True
 
     @property
     def order(self) -> int:  # type: ignore[override]
-        return self.tensor.ndim - 1
+        return self.array.ndim - 1
 
     @property
     def n_labels(self) -> int:
-        return self.tensor.shape[0]
+        return self.array.shape[0]
 
     @property
     def n_features(self) -> int:
-        return self.tensor.shape[1]
+        return self.array.shape[1]
 
     @property
     def dtype(self) -> np.dtype:
-        return self.tensor.dtype
+        return self.array.dtype
 
     def label_products(self, *vectors: np.ndarray) -> np.ndarray:
         return np.einsum("kir,ir->kr", self._contract(*vectors[1:]), vectors[0])
@@ -297,20 +300,20 @@ class DenseMoment(Moment):
     def vector_products(self, label_vectors: np.ndarray, *vectors: np.ndarray) -> np.ndarray:
         return np.einsum("kir,kr->ir", self._contract(*vectors), label_vectors)
 
-    def in_basis(self, basis: np.ndarray) -> DenseMoment:
-        tensor = self.tensor
+    def in_basis(self, basis: np.ndarray) -> DenseTensor:
+        array = self.array
         for _ in range(self.order):  # each product moves the next mode into place
-            tensor = np.tensordot(tensor, basis, axes=(1, 0))
-        return DenseMoment(tensor.astype(self.dtype, copy=False))
+            array = np.tensordot(array, basis, axes=(1, 0))
+        return DenseTensor(array.astype(self.dtype, copy=False))
 
     def toarray(self) -> np.ndarray:
-        return self.tensor
+        return self.array
 
     def _contract(self, *vectors: np.ndarray) -> np.ndarray:
         """``T(:, I, b_r, ...)``, (k, d, r)."""
         if not vectors:
-            return self.tensor[..., None]
-        product = self.tensor @ vectors[-1]
+            return self.array[..., None]
+        product = self.array @ vectors[-1]
         for v in vectors[-2::-1]:
             product = np.einsum("...jr,jr->...r", product, v)
         return product

@@ -64,7 +64,7 @@ def read_table(
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> from eigenfeat.data import read_table
+    >>> from eigenfeat.rows import read_table
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "flowers.csv"
     ...     _ = path.write_text("width,length,kind\\n1,2.5,rose\\n3,4,tulip\\n")

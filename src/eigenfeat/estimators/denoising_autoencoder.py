@@ -1,0 +1,234 @@
+"""A denoising auto-encoder as the density whose score tensors FEAST correlates with labels."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, Interval, Real, StrOptions, checked_fit
+from eigenfeat.estimators.edge import ComponentsMixin, Estimator, renamed_parameters
+from eigenfeat.scores.autoencoder import HiddenLayer
+from eigenfeat.scores.training import OPTIMIZERS, AutoencoderTrainer, Corruption, train
+from eigenfeat.stages import Chain, Fitted
+
+
+@renamed_parameters(noise="it is called corruption", noise_level="it is called corruption_level")
+class DenoisingAutoencoder(ComponentsMixin, Estimator):
+    """A denoising auto-encoder with one hidden layer and tied weights, as a model of the input's score.
+
+    ``r(x) = g(W sigmoid(κ Wᵀx + b) + c)`` with g the identity or the sigmoid is trained to undo corruption; then
+    ``S1(x) = (x - r(x)) / σ²`` is the score of the corrupted rows' density, and S2 and S3 follow from the derivatives
+    of r in closed form. ``transform`` gives the hidden layer, ``score1`` the score.
+
+    Parameters
+    ----------
+    n_hidden : int, default=100
+        Units of the hidden layer.
+    output : {"linear", "sigmoid"}, default="linear"
+        g. "sigmoid" is for inputs in [0, 1] and is trained on the cross-entropy, "linear" on the squared error; the
+        conditional mean that the score needs minimises both. With "linear" the score is a gradient field and its
+        products are cheaper by a factor of about ``n_hidden``.
+    corruption : {"gaussian", "masking"}, default="gaussian"
+        What is done to the rows: Gaussian noise is added, or entries are set to zero.
+    corruption_level : float, default=0.2
+        Standard deviation of the Gaussian noise relative to the root mean variance of the columns, or the share of
+        entries masked. For masking, which is not additive, the σ² of the score is the mean square of the change,
+        ``corruption_level · mean(x²)``.
+    gain : float or None, default=None
+        κ. None learns it, which makes the model indifferent to the unit of the data; 1 is the paper's model.
+    solver : {"adam", "sgd"}, default="adam"
+    learning_rate : float or None, default=None
+        None is 0.005 for "adam" and 0.1 for "sgd". With early stopping it is divided by five, twice, before stopping.
+    batch_size : int, default=128
+    max_iter : int, default=100
+        Epochs.
+    early_stopping : bool, default=True
+        Hold out rows, stop when their loss no longer falls, keep the best parameters.
+    validation_fraction : float, default=0.1
+        Share of the rows held out; data of fewer than 20 rows are not split.
+    n_iter_no_change : int, default=5
+        Epochs without progress before the learning rate is reduced, and in the end before stopping.
+    tol : float, default=1e-4
+        Relative gain that counts as progress.
+    verbose : bool, default=False
+        Print the validation loss after each epoch.
+    random_state : int, RandomState or None, default=0
+
+    Attributes
+    ----------
+    score_function_ : TiedAutoencoder
+        The trained model: ``reconstruct``, ``score1`` and ``tensors_at``; arrays in float32.
+    corruption_variance_ : float
+        σ² of the score.
+    loss_curve_ : list of float
+        Validation loss after each epoch.
+    n_iter_ : int
+        Epochs run.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+
+    References
+    ----------
+    G. Alain, Y. Bengio (2012). What regularized auto-encoders learn from the data generating distribution.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenfeat import DenoisingAutoencoder
+    >>> X = np.random.default_rng(0).normal(size=(2000, 3))
+    >>> model = DenoisingAutoencoder(n_hidden=20, random_state=0).fit(X)
+    >>> model.score1(X).shape, model.transform(X).shape
+    ((2000, 3), (2000, 20))
+    """
+
+    _parameter_constraints: dict = {
+        "n_hidden": [COUNT],
+        "output": [StrOptions({"linear", "sigmoid"})],
+        "corruption": [StrOptions({"gaussian", "masking"})],
+        "corruption_level": [POSITIVE],
+        "gain": [None, POSITIVE],
+        "solver": [StrOptions(set(OPTIMIZERS))],
+        "learning_rate": [None, POSITIVE],
+        "batch_size": [COUNT],
+        "max_iter": [COUNT],
+        "early_stopping": ["boolean"],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "n_iter_no_change": [COUNT],
+        "tol": [NON_NEGATIVE],
+        "verbose": ["verbose"],
+        "random_state": ["random_state"],
+    }
+    _takes_sparse = False
+    _renamed_attributes = {"noise_variance_": "corruption_variance_"}
+
+    def __init__(
+        self,
+        n_hidden=100,
+        *,
+        output="linear",
+        corruption="gaussian",
+        corruption_level=0.2,
+        gain=None,
+        solver="adam",
+        learning_rate=None,
+        batch_size=128,
+        max_iter=100,
+        early_stopping=True,
+        validation_fraction=0.1,
+        n_iter_no_change=5,
+        tol=1e-4,
+        verbose=False,
+        random_state=0,
+    ):
+        self.n_hidden = n_hidden
+        self.output = output
+        self.corruption = corruption
+        self.corruption_level = corruption_level
+        self.gain = gain
+        self.solver = solver
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.max_iter = max_iter
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.verbose = verbose
+        self.random_state = random_state
+
+    @checked_fit
+    def fit(self, X, y=None):
+        """Train on the rows of X.
+
+        Parameters
+        ----------
+        X : (n, d) array or dataframe
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        X = self._rows(X, reset=True)
+        self._trainer = trainer = self._new_trainer(X)
+        trainer.observe(X)
+        n_held_out = int(self.validation_fraction * len(X)) if self.early_stopping and len(X) >= 20 else 0
+        order = trainer.rng.permutation(len(X))
+        self.loss_curve_ = train(
+            trainer,
+            X[order[n_held_out:]],
+            X[order[:n_held_out]],
+            batch_size=self.batch_size,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            patience=self.n_iter_no_change,
+            verbose=bool(self.verbose),
+        )
+        self.n_iter_ = len(self.loss_curve_) or self.max_iter
+        return self._publish()
+
+    @checked_fit
+    def partial_fit(self, X, y=None):
+        """One epoch on these rows, on top of what was learnt before; returns self.
+
+        The first call fixes the Gaussian corruption; masking keeps an average over all rows seen.
+
+        Parameters
+        ----------
+        X, y
+            As in `fit`.
+        """
+        first = not hasattr(self, "_trainer")
+        X = self._rows(X, reset=first)
+        if first:
+            self._trainer = self._new_trainer(X)
+            self.loss_curve_, self.n_iter_ = [], 0
+        self._trainer.observe(X)
+        self._trainer.epoch(X, self.batch_size)
+        self.n_iter_ += 1
+        return self._publish()
+
+    def _rows(self, X, reset: bool) -> np.ndarray:
+        X = self._check(X, reset=reset, dtype=np.float32)
+        if self.output == "sigmoid" and (X.min() < 0 or X.max() > 1):
+            raise ValueError(
+                f"output='sigmoid' reconstructs values in [0, 1], X has values from {X.min():.3g} to {X.max():.3g}: "
+                "scale X to [0, 1] or use output='linear'."
+            )
+        return X
+
+    def _new_trainer(self, X: np.ndarray) -> AutoencoderTrainer:
+        level = self.corruption_level
+        if self.corruption == "masking" and level >= 1:
+            raise ValueError(
+                f"corruption='masking' needs corruption_level < 1, the share of entries masked; got {level}."
+            )
+        if self.corruption == "gaussian":
+            level *= float(np.sqrt(X.var(axis=0, dtype=np.float64).mean())) or 1.0
+        optimizer = OPTIMIZERS[self.solver]
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        return AutoencoderTrainer(
+            X,
+            self.n_hidden,
+            Corruption(self.corruption, level),
+            optimizer() if self.learning_rate is None else optimizer(self.learning_rate),
+            rng,
+            sigmoid_output=self.output == "sigmoid",
+            gain=self.gain,
+        )
+
+    def _publish(self):
+        self.score_function_ = self._trainer.model()
+        self.corruption_variance_ = self.score_function_.corruption_variance
+        self.fitted_ = Fitted(features=Chain((HiddenLayer(self.score_function_),)))
+        return self
+
+    def reconstruct(self, X):
+        """``r(x)`` of every row, (n, d)."""
+        X = self._check_new(X)
+        return self.score_function_.reconstruct(X)
+
+    def score1(self, X):
+        """``S1(x) = (x - r(x)) / σ²`` of every row, (n, d)."""
+        X = self._check_new(X)
+        return self.score_function_.score1(X)

@@ -1,0 +1,95 @@
+"""The auto-encoder: what it learns against theory, training in parts, names that have changed."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from eigenfeat import DenoisingAutoencoder
+
+
+def test_autoencoder_of_a_gaussian_learns_the_gaussian_denoiser():
+    """The score of rows N(0, Σ) corrupted with variance σ² is (Σ + σ²I)⁻¹ x, whatever the unit of the data."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(4, 6))
+    C = A @ A.T / 4 + 0.3 * np.eye(4)
+    for unit in (1.0, 100.0):
+        X = unit * rng.multivariate_normal(np.zeros(4), C, size=8000)
+        model = DenoisingAutoencoder(100, corruption_level=0.7).fit(X)
+        assert model.corruption_variance_ == pytest.approx(0.49 * X.var(0).mean(), rel=1e-5)
+        exact = np.linalg.solve(unit**2 * C + model.corruption_variance_ * np.eye(4), X.T).T
+        assert np.linalg.norm(model.score1(X) - exact) < 0.1 * np.linalg.norm(exact)
+
+
+@pytest.mark.parametrize("corruption", ["gaussian", "masking"])
+@pytest.mark.parametrize("output", ["linear", "sigmoid"])
+@pytest.mark.parametrize("solver", ["adam", "sgd"])
+def test_autoencoder_denoises_better_than_the_mean_and_the_input(corruption, output, solver):
+    X = load_digits().data.astype(np.float32) / 16
+    options = {"learning_rate": 0.02} if solver == "sgd" and output == "linear" else {}
+    level = 1.0 if corruption == "gaussian" else 0.3
+    model = DenoisingAutoencoder(
+        60, corruption=corruption, corruption_level=level, output=output, solver=solver, max_iter=15, **options
+    )
+    model.fit(X[:1200])
+    rng = np.random.default_rng(0)
+    clean = X[1200:]
+    if corruption == "gaussian":
+        spread = np.sqrt(model.corruption_variance_).astype(np.float32)
+        corrupted = clean + spread * rng.standard_normal(clean.shape, np.float32)
+    else:
+        corrupted = clean * (rng.random(clean.shape) > level)
+        assert model.corruption_variance_ == pytest.approx(level * np.mean(X[:1200] ** 2), rel=1e-4)
+    error = np.mean((model.reconstruct(corrupted) - clean) ** 2)
+    assert error < min(np.mean((corrupted - clean) ** 2), np.mean((X[:1200].mean(0) - clean) ** 2))
+
+
+def test_partial_fit_goes_on_where_it_was():
+    X = load_digits().data / 16
+    model = DenoisingAutoencoder(30)
+    errors = []
+    for _ in range(10):
+        for block in np.array_split(X, 3):
+            model.partial_fit(block)
+        errors.append(np.mean((model.reconstruct(X) - X) ** 2))
+    assert model.n_iter_ == 30
+    assert errors[-1] < 0.7 * errors[0]
+
+
+def test_early_stopping_keeps_the_best_epoch_and_reports_progress(capsys):
+    X = np.random.default_rng(0).normal(size=(200, 5))
+    model = DenoisingAutoencoder(20, max_iter=200, n_iter_no_change=3, verbose=True).fit(X)
+    assert model.n_iter_ == len(model.loss_curve_) < 200
+    assert capsys.readouterr().out.count("validation loss") == model.n_iter_
+    assert np.argmin(model.loss_curve_) < model.n_iter_ - 1
+
+
+def test_the_hidden_layer_is_what_transform_returns():
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    model = DenoisingAutoencoder(7, max_iter=2).fit(X)
+    np.testing.assert_allclose(model.transform(X), model.score_function_.encode(X), rtol=1e-12)
+    assert list(model.get_feature_names_out()) == [f"denoisingautoencoder{h}" for h in range(7)]
+
+
+@pytest.mark.parametrize(("old", "new"), [("noise", "corruption"), ("noise_level", "corruption_level")])
+def test_parameters_under_their_old_names_are_refused_with_the_new_ones(old, new):
+    with pytest.raises(TypeError, match=f"no parameter '{old}' any more: it is called {new}"):
+        DenoisingAutoencoder(**{old: 0.3})
+
+
+def test_the_variance_under_its_old_name_is_refused_with_the_new_one():
+    model = DenoisingAutoencoder(3, max_iter=1).fit(np.random.default_rng(0).normal(size=(30, 2)))
+    with pytest.raises(AttributeError, match="it is now corruption_variance_"):
+        model.noise_variance_  # noqa: B018
+    assert not hasattr(model, "noise_variance_")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"output": "sigmoid"}, r"scale X to \[0, 1\]"),
+        ({"corruption": "masking", "corruption_level": 1.5}, "corruption_level < 1"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused_with_a_way_out(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        DenoisingAutoencoder(**parameters).fit(np.random.default_rng(0).normal(size=(50, 3)))

@@ -1,0 +1,61 @@
+"""Every estimator as it comes, and defaults of solvers that other cases override: a change of a default shows here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from kernel_cases import kernel_fisher
+from least_squares_cases import MODELS, rows_for
+from recording import Case, new
+from same_data import Rows, Source, cubic_labels, curve, overlapping, uniform, wine
+
+TRAINED = {"tolerance": 1e-4, "reason": "trained in float32 by stochastic gradients, each step of which rounds"}
+
+OF_CLASSES = (
+    "FisherLDA",
+    "GEMClassifier",
+    "GEMClassifierCV",
+    "GEMFeatures",
+    "KernelFisherClassifier",
+    "KernelFisherClassifierCV",
+    "KernelFisherFeatures",
+    "MultinomialLogit",
+    "RayleighFeatures",
+)
+OF_TARGETS = ("GEMRegressor", "KernelFisherRegressor", "SlicedInverseRegression")
+OF_ROWS = ("GaussianMixtureScore", "OrientedKernelPCA", "OrientedPCA", "VanishingComponents")
+METHODS = ("transform", "predict_proba", "decision_function", "predict", "score1")
+
+
+def what_it_can(estimator, rows: Rows) -> dict:
+    """The outputs of every method the estimator has."""
+    return {name: getattr(estimator, name)(rows.test) for name in METHODS if hasattr(estimator, name)}
+
+
+def default(estimator: str, rows: Source, **how) -> Case:
+    return Case(f"{estimator}-defaults only", partial(new, estimator), rows, (), extra=what_it_can, **how)
+
+
+def solver_case(solver: str, penalty: str = "function") -> Case:
+    """A kernel solver at its own tolerance."""
+    make = partial(kernel_fisher, "KernelFisherClassifier", penalty=penalty, solver=solver)
+    return Case(f"KernelFisherClassifier-defaults of {solver} {penalty}", make, overlapping, (), extra=what_it_can)
+
+
+def default_cases() -> Iterator[Case]:
+    for estimator in OF_CLASSES:
+        yield default(estimator, overlapping)
+    for estimator in OF_TARGETS:
+        yield default(estimator, curve)
+    for estimator in OF_ROWS:
+        yield default(estimator, wine)
+    for model in MODELS:
+        yield default(model, rows_for(model, wine))
+        yield default(f"{model}CV", rows_for(model, wine))
+    yield default("ScoreTensorFeatures", cubic_labels)
+    yield default("DenoisingAutoencoder", uniform, **TRAINED)
+    for solver in ("greedy", "nystrom", "subset", "eigen", "smo"):
+        yield solver_case(solver)
+    yield solver_case("greedy", "coefficients")
+    yield solver_case("qp", "sparse")

@@ -1,0 +1,35 @@
+"""Fit every case, or those named on the command line, and store the outputs that the test compares with.
+
+Run as ``python tests/same_models/store.py [case ...]``.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+from cases import CASES
+
+OUTPUTS = Path(__file__).with_name("outputs.npz")
+
+
+def stored() -> dict[str, np.ndarray]:
+    """Arrays by ``case/output``."""
+    with np.load(OUTPUTS) as arrays:
+        return dict(arrays)
+
+
+def main(names: list[str]) -> None:
+    kept = {key: array for key, array in stored().items() if key.split("/")[0] not in names} if names else {}
+    for name in names or CASES:
+        start = perf_counter()
+        kept |= {f"{name}/{output}": array for output, array in CASES[name].record().items()}
+        print(f"{perf_counter() - start:6.2f} s  {name}", flush=True)
+    np.savez_compressed(OUTPUTS, **kept)
+    print(f"{len(kept)} arrays, {OUTPUTS.stat().st_size / 1e6:.2f} MB")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

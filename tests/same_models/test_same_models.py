@@ -1,0 +1,41 @@
+"""Every estimator fits the models that it fitted when ``outputs.npz`` was stored."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from cases import CASES
+from store import stored
+
+import eigenfeat
+
+
+@cache
+def stored_by_case() -> dict[str, dict[str, np.ndarray]]:
+    by_case: dict[str, dict[str, np.ndarray]] = {}
+    for key, array in stored().items():
+        case, output = key.split("/")
+        by_case.setdefault(case, {})[output] = array
+    return by_case
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_same_model(name):
+    case, expected = CASES[name], stored_by_case()[name]
+    found = case.record()
+    assert found.keys() == expected.keys()
+    for output, array in expected.items():
+        scale = np.abs(array).max(initial=0)
+        np.testing.assert_allclose(
+            found[output], array, rtol=case.tolerance, atol=case.tolerance * scale, err_msg=f"{name}/{output}"
+        )
+        assert found[output].dtype == array.dtype, f"{name}/{output}"
+
+
+def test_nothing_stored_is_left_out():
+    assert stored_by_case().keys() == CASES.keys()
+
+
+def test_every_public_estimator_has_a_case():
+    estimators = {name for name in eigenfeat.__all__ if isinstance(getattr(eigenfeat, name), type)}
+    assert {type(case.make()).__name__ for case in CASES.values()} == estimators
