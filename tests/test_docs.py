@@ -13,8 +13,8 @@ import matplotlib
 import pytest
 
 import eigenfeat
+from eigenfeat import kernel
 from eigenfeat.features.maps import FEATURE_MAPS
-from eigenfeat.kernel import losses
 from eigenfeat.quotients import CRITERIA
 
 ROOT = Path(__file__).parents[1]
@@ -56,7 +56,7 @@ def fences(page: Path) -> list[Fence]:
 @pytest.fixture
 def tables_as_they_were():
     """Pages and examples add to the tables of the library; other tests must not see it."""
-    tables = [CRITERIA, FEATURE_MAPS, getattr(losses, "LOSSES", {})]
+    tables = [CRITERIA, FEATURE_MAPS, getattr(kernel, "LOSSES", {})]
     kept = [patch.dict(table) for table in tables]
     for keeper in kept:
         keeper.start()

@@ -5,14 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenfeat import KernelFisherRegressor
-from eigenfeat.kernel.losses import LOSSES, Loss
+from eigenfeat.kernel import LOSSES, Loss
 
 
 @dataclass(frozen=True)
 class HuberInsensitive(Loss):
     """Zero up to ``epsilon``, then a parabola as wide as ``sigma``, then a line.
 
-    Every solver reads a loss off its conjugate, ``½ curvature t² + tube |t|`` on ``|t| ≤ bound``: three numbers.
+    Every solver reads a loss off its conjugate, ``½ curvature t² + tube |t|`` on ``|t| ≤ bound``: three numbers, of
+    which the last is one unless a loss says otherwise.
     """
 
     sigma: float = 0.5
@@ -25,10 +26,6 @@ class HuberInsensitive(Loss):
     @property
     def tube(self):
         return self.epsilon
-
-    @property
-    def bound(self):
-        return 1.0
 
 
 LOSSES["huber_insensitive"] = HuberInsensitive()  # from now on a name, as "huber" is
