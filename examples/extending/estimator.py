@@ -6,6 +6,7 @@ from sklearn.preprocessing import scale
 
 from eigenfeat.estimators.base import QuotientTransformer
 from eigenfeat.estimators.edge import Estimator, ScoresMixin
+from eigenfeat.estimators.validation import check_class_labels
 from eigenfeat.quotients import contrast
 from eigenfeat.stages import Affine, Chain, Fitted, Softmax
 
@@ -41,10 +42,8 @@ class NearestMean(ScoresMixin, Estimator):
 
     def fit(self, X, y):
         X, y = self._check(X, y)
-        self.classes_ = np.unique(y)
-        if len(self.classes_) < 2:
-            raise ValueError(f"NearestMean needs rows of at least two classes, got one class: {self.classes_[0]!r}.")
-        means = np.stack([np.asarray(X[y == label].mean(axis=0)).ravel() for label in self.classes_])
+        self.classes_, codes = check_class_labels(y, estimator="NearestMean")
+        means = np.stack([np.asarray(X[codes == c].mean(axis=0)).ravel() for c in range(len(self.classes_))])
         scores, bias = means.T, -0.5 * (means**2).sum(axis=1)
         if len(self.classes_) == 2:  # one column: the second class against the first
             scores, bias = scores[:, 1:] - scores[:, :1], bias[1:] - bias[:1]
