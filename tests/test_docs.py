@@ -11,7 +11,6 @@ from unittest.mock import patch
 
 import matplotlib
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import eigenfeat
 from eigenfeat import kernel
@@ -97,18 +96,6 @@ def test_every_extension_runs(path, tmp_path, monkeypatch, tables_as_they_were, 
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(path), run_name="__main__")
     assert capsys.readouterr().out
-
-
-def extensions_estimators():
-    found = runpy.run_path(str(ROOT / "examples" / "extending" / "estimator.py"))
-    return [found["ContrastivePCA"](), found["NearestMean"]()]
-
-
-@parametrize_with_checks(extensions_estimators())
-def test_estimators_of_ones_own_pass_the_checks_of_scikit_learn(estimator, check):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        check(estimator)
 
 
 def test_pages_show_the_files_they_include():
