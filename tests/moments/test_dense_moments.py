@@ -1,11 +1,7 @@
-"""Moments as matrices: precision, weights, types, labels; any split and order of the rows gives the same."""
-
-from itertools import pairwise
+"""Moments as matrices: precision, weights, types, labels."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import sparse
 
 from eigenfeat.moments import DenseMoments, RowMoments
@@ -25,26 +21,6 @@ def brute_force(X, y, label, weights):
     mean = (w[:, None] * chosen).sum(0) / w.sum()
     centred = chosen - mean
     return mean, np.einsum("ni,nj,n->ij", centred, centred, w) / w.sum()
-
-
-@settings(max_examples=25, deadline=None)
-@given(seed=st.integers(0, 10_000), cuts=st.lists(st.integers(0, 200), max_size=5), weighted=st.booleans())
-def test_any_split_and_order_merges_to_the_same_moments(seed, cuts, weighted):
-    rng = np.random.default_rng(seed)
-    X, y = labelled_rows(rng)
-    weights = rng.exponential(size=len(X)) if weighted else np.ones(len(X))
-    order = rng.permutation(len(X))
-    edges = [0, *sorted(cuts), len(X)]
-    whole = DenseMoments(track_fourth=True).update(X, y, weights)
-    merged = DenseMoments(track_fourth=True)
-    for a, b in pairwise(edges):
-        part = order[a:b]
-        merged.merge(DenseMoments(track_fourth=True).update(X[part], y[part], weights[part]))
-    for c in range(3):
-        assert relative(merged.covariance(c).matrix, whole.covariance(c).matrix) < 1e-12
-        assert relative(merged.second_moment(c).matrix, whole.second_moment(c).matrix) < 1e-12
-    assert merged.fourth_moment() == pytest.approx(whole.fourth_moment(), rel=1e-11)
-    assert merged.weights.sum() == pytest.approx(weights.sum())
 
 
 @pytest.mark.parametrize("weighted", [False, True])

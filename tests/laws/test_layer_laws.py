@@ -1,14 +1,15 @@
-"""A feature layer as a stage, and the rows it makes while projections are held."""
+"""Maps, layers and rows together: a layer as a stage, and the rows it makes while projections are held."""
 
 import numpy as np
 import pytest
-from chains import V, X, b
 from scipy import sparse
 
-from eigenfeat.features.maps import as_feature_map
+from eigenfeat.features.maps import FeatureMap, as_feature_map
 from eigenfeat.rows import ArrayRows, ChosenRows, held
 from eigenfeat.stages import Affine, FeatureLayer, LayerRows
 
+rng = np.random.default_rng(0)
+X, V, b = rng.normal(size=(60, 5)), rng.normal(size=(5, 3)), rng.normal(size=3)
 SCALE = np.linspace(0.5, 1.5, 5)
 LABELS = np.arange(len(X)) % 2
 
@@ -54,7 +55,6 @@ def test_inputs_that_are_not_kept_are_not_read_again():
 
 def test_a_map_writes_where_it_is_told_to():
     """A map of one's own must leave what stands before ``start`` alone."""
-    from eigenfeat.features.maps import FeatureMap
 
     class Double(FeatureMap):
         name = "double"
