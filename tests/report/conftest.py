@@ -1,6 +1,7 @@
 """Models that plots and pages are made of."""
 
 import matplotlib
+import matplotlib.pyplot as plt
 import pytest
 from sklearn.datasets import load_digits, load_iris
 
@@ -24,4 +25,4 @@ def digits():
 @pytest.fixture(autouse=True)
 def close_figures():
     yield
-    matplotlib.pyplot.close("all")
+    plt.close("all")
