@@ -76,7 +76,7 @@ def features(model: str, form: str):
     plain, searched, factor, project = MODELS[model]
     return {
         "eigen": lambda: plain(solver="eigen"),
-        "LS": lambda: plain(solver="lsqr", tol=1e-12, max_iter=5000),
+        "LS": lambda: plain(solver="block_cg", tol=1e-12, max_iter=5000),
         "paper LS": lambda: PaperLeastSquares(factor, project),
         "ridge": lambda: searched(penalty="ridge"),
         "lasso": lambda: searched(penalty="lasso", tol=1e-3, max_iter=200),

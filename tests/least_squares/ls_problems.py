@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg, sparse
 
-from eigenfeat.least_squares.problem import Problem
+from eigenfeat.least_squares.quotient import pose
 from eigenfeat.least_squares.rows import centre
 from eigenfeat.least_squares.targets import hypergraph_factor, reduce
 
@@ -43,7 +43,7 @@ def factor(model, rng, n):
 
 def problem(X, H, project, shift=0.0, weight=None, is_sparse=False):
     rows = centre(sparse.csr_array(X) if is_sparse else X, weight)
-    return Problem(rows, reduce(H, rows.root, project=project), shift)
+    return pose(rows, reduce(H, rows.root, project=project), label="small").shifted(shift)
 
 
 def brute_force(X, H, project, shift=0.0, weight=None):

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
 from scipy import sparse
-from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin
 from sklearn.preprocessing import LabelBinarizer
 from sklearn.utils import check_array
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from eigenfeat.estimators.least_squares_base import LeastSquaresTransformer, documented
-from eigenfeat.estimators.validation import check_class_labels
-from eigenfeat.least_squares.problem import Problem, Solution
+from eigenfeat._sklearn import StrOptions
+from eigenfeat.estimators.edge import FLOATS, PredictionsMixin, renamed_parameters
+from eigenfeat.estimators.least_squares_base import LeastSquaresTransformer
+from eigenfeat.estimators.least_squares_docs import documented
+from eigenfeat.estimators.validation import check_class_labels, check_moments
+from eigenfeat.least_squares.moment_form import Scatters
+from eigenfeat.least_squares.relation import TargetRelation, input_loadings
 from eigenfeat.least_squares.targets import class_indicator, hypergraph_factor
+from eigenfeat.quotients import Quotient
+from eigenfeat.stages import Affine
 
 
 @documented
@@ -29,13 +37,7 @@ class LeastSquaresLDA(LeastSquaresTransformer):
     eigenvalues λ are λ / (1 - λ) in the within-class form. The solution is the regression of X on orthonormal targets
     that span J, rotated by an eigenproblem of size k - 1.
 
-    Parameters
-    ----------
-    {PARAMETERS}
-
-    Attributes
-    ----------
-    {ATTRIBUTES}
+    {SHARED}
     classes_ : (k,) array
 
     See Also
@@ -59,48 +61,49 @@ class LeastSquaresLDA(LeastSquaresTransformer):
     """
 
     _project = True
+    _label = "between classes"
     _multi_output = False
 
     def _factor(self, y, weights):
         self.classes_, codes = check_class_labels(y, weights, estimator=type(self).__name__)
         return class_indicator(codes, len(self.classes_))
 
+    def _scatters(self, moments) -> Scatters:
+        check_moments(moments, needs_labels=True, needs_fourth=False, estimator=type(self).__name__)
+        self.classes_ = moments.classes
+        return Scatters.of_classes(moments)
 
-class TargetRegressionMixin(MultiOutputMixin, RegressorMixin):
-    """Prediction of y from X through the components, for models whose H is y itself."""
+
+class TargetRegression(PredictionsMixin, MultiOutputMixin, LeastSquaresTransformer):
+    """Prediction of y from X through the components, for models whose H is y itself.
+
+    The regression of y on the components, under the same ridge: with all components that of y on X, with fewer the
+    best one of that rank (OPLS: in the plain norm of y; CCA: in the whitened one).
+    """
 
     def _factor(self, y, weights):
         self._y_is_flat = y.ndim == 1
         return _numbers(y)
 
-    def _store_targets(self, problem: Problem, solution: Solution) -> None:
-        targets = problem.targets
-        scores = solution.scores.astype(np.float64)
-        noise = scores.T @ scores + solution.shift * problem.rows.inner(solution.vectors, solution.scores)
-        covariance = (scores.T @ targets.orthonormal * targets.singular_values) @ targets.loadings.T
-        self.y_mean_ = targets.mean.astype(solution.scores.dtype)
-        self.y_loadings_ = np.linalg.lstsq(noise, covariance, rcond=None)[0].astype(solution.scores.dtype)
+    def _scatters(self, moments) -> Scatters:
+        scatters = super()._scatters(moments)
+        self._y_is_flat = moments.targets_are_flat
+        return scatters
 
-    def predict(self, X):
-        """Targets predicted from X through the components.
+    def _store_targets(self, quotient: Quotient, vectors: np.ndarray, relate: Callable[[], TargetRelation]) -> None:
+        self._store_relation(quotient, vectors, relate())
 
-        The regression of y on the components, under the same ridge: with all components that of y on X, with fewer the
-        best one of that rank (OPLS: in the plain norm of y; CCA: in the whitened one).
-
-        Parameters
-        ----------
-        X : (n, d) array, sparse matrix or dataframe
-
-        Returns
-        -------
-        (n,) or (n, q) array
-        """
-        predicted = LeastSquaresTransformer.transform(self, X) @ self.y_loadings_ + self.y_mean_
-        return predicted.ravel() if self._y_is_flat else predicted
+    def _store_relation(self, quotient: Quotient, vectors: np.ndarray, relation: TargetRelation) -> None:
+        dtype = self.eigenvalues_.dtype
+        self.y_mean_ = relation.space.mean.astype(dtype)
+        self.y_loadings_ = relation.target_loadings().astype(dtype)
+        features = self.fitted_.features
+        predictions = features.then(Affine.of(self.y_loadings_, self.y_mean_))  # type: ignore[union-attr]
+        self.fitted_ = replace(self.fitted_, predictions=predictions)
 
 
 @documented
-class LeastSquaresCCA(TargetRegressionMixin, LeastSquaresTransformer):
+class LeastSquaresCCA(TargetRegression):
     r"""Canonical correlation analysis by least squares, on sparse data of any width.
 
     Finds directions of X and of y whose projections correlate most: the eigenproblem
@@ -109,13 +112,7 @@ class LeastSquaresCCA(TargetRegressionMixin, LeastSquaresTransformer):
 
     with X and Y centred. Y may be continuous, multi-label (zeros and ones, also sparse) or of deficient rank.
 
-    Parameters
-    ----------
-    {PARAMETERS}
-
-    Attributes
-    ----------
-    {ATTRIBUTES}
+    {SHARED}
     canonical_correlations_ : (n_components,) array
         Square roots of the eigenvalues; with a ridge, of the regularised problem.
     y_components_ : (n_components, q) array
@@ -147,18 +144,15 @@ class LeastSquaresCCA(TargetRegressionMixin, LeastSquaresTransformer):
     """
 
     _project = True
+    _label = "correlation with y"
 
-    def _store_targets(self, problem: Problem, solution: Solution) -> None:
-        super()._store_targets(problem, solution)
-        dtype = solution.scores.dtype
-        along = problem.targets.orthonormal.T @ solution.scores
-        norms = np.linalg.norm(along, axis=0)
-        self.y_components_ = problem.targets.read(along / np.where(norms > 0, norms, 1)).T.astype(dtype)
-        self.canonical_correlations_ = np.sqrt(solution.values)
+    def _store_relation(self, quotient: Quotient, vectors: np.ndarray, relation: TargetRelation) -> None:
+        super()._store_relation(quotient, vectors, relation)
+        dtype = self.eigenvalues_.dtype
+        self.y_components_ = relation.target_directions().T.astype(dtype)
+        self.canonical_correlations_ = np.sqrt(self.eigenvalues_)
         if self.kernel is None:
-            inner = solution.scores.T @ solution.scores
-            covariance = problem.rows.transpose_times(solution.scores).T
-            self.x_loadings_ = np.linalg.lstsq(inner, covariance, rcond=None)[0].astype(dtype)
+            self.x_loadings_ = input_loadings(quotient.noise, vectors).astype(dtype)
 
     def transform(self, X, y=None):
         """Project rows on the components, and targets on theirs.
@@ -172,10 +166,11 @@ class LeastSquaresCCA(TargetRegressionMixin, LeastSquaresTransformer):
         -------
         (n, n_components) array, or a pair of them where y is given
         """
-        scores = super().transform(X)
+        X = self._check_new(X)
+        scores = self.fitted_.features.at(X)  # type: ignore[union-attr]
         if y is None:
             return scores
-        y = check_array(y, accept_sparse="csr", ensure_2d=False, dtype=[np.float64, np.float32], input_name="y")
+        y = check_array(y, accept_sparse="csr", ensure_2d=False, dtype=list(FLOATS), input_name="y")
         y = _numbers(y).astype(scores.dtype, copy=False)
         if y.shape[1] != len(self.y_mean_):
             raise ValueError(f"y has {y.shape[1]} columns, the one that was fitted had {len(self.y_mean_)}.")
@@ -198,7 +193,7 @@ class LeastSquaresCCA(TargetRegressionMixin, LeastSquaresTransformer):
             raise ValueError(
                 "inverse_transform needs kernel=None: a kernel's feature space has no inputs to return to."
             )
-        scores = check_array(X, dtype=[np.float64, np.float32])
+        scores = check_array(X, dtype=list(FLOATS))
         if scores.shape[1] != self._n_features_out:
             raise ValueError(
                 f"Expected projections on {self._n_features_out} components, got {scores.shape[1]} columns."
@@ -207,7 +202,7 @@ class LeastSquaresCCA(TargetRegressionMixin, LeastSquaresTransformer):
 
 
 @documented
-class LeastSquaresOPLS(TargetRegressionMixin, LeastSquaresTransformer):
+class LeastSquaresOPLS(TargetRegression):
     r"""Orthonormalised partial least squares: reduced-rank regression as features.
 
     Projections of unit variance that covary most with y:
@@ -216,13 +211,7 @@ class LeastSquaresOPLS(TargetRegressionMixin, LeastSquaresTransformer):
 
     with X and Y centred. The first k components are the best k for a linear prediction of y, which `predict` makes.
 
-    Parameters
-    ----------
-    {PARAMETERS}
-
-    Attributes
-    ----------
-    {ATTRIBUTES}
+    {SHARED}
     y_mean_, y_loadings_ : (q,) and (n_components, q) arrays
         Mean of y, and its regression on the projections of X.
 
@@ -241,12 +230,15 @@ class LeastSquaresOPLS(TargetRegressionMixin, LeastSquaresTransformer):
            [188.9,  37.3,  54.6]])
     """
 
+    _label = "covariance with y"
 
+
+@renamed_parameters(expansion='write graph="star", "clique" or "zhou"')
 @documented
 class HypergraphFeatures(LeastSquaresTransformer):
     r"""Hypergraph spectral learning: directions along which rows that share labels stay together.
 
-    Labels are hyperedges over the rows; with L the normalised Laplacian of their expansion,
+    Labels are hyperedges over the rows; with L the normalised Laplacian of their graph,
 
     .. math:: X^\top S X w = \lambda\, X^\top X w, \qquad S = I - L = H H^\top,
 
@@ -254,7 +246,7 @@ class HypergraphFeatures(LeastSquaresTransformer):
 
     Parameters
     ----------
-    expansion : {"star", "clique", "zhou"}
+    graph : {"star", "clique", "zhou"}
         How the hypergraph becomes a graph: a node for every label; an edge for every pair of rows and label they share
         (a row with itself too, so that S is semi-definite); Zhou's normalised hypergraph.
     {PARAMETERS}
@@ -279,14 +271,15 @@ class HypergraphFeatures(LeastSquaresTransformer):
 
     _parameter_constraints: dict = {
         **LeastSquaresTransformer._parameter_constraints,
-        "expansion": [StrOptions({"star", "clique", "zhou"})],
+        "graph": [StrOptions({"star", "clique", "zhou"})],
     }
+    _label = "shared labels"
 
     def __init__(
         self,
         n_components=None,
         *,
-        expansion="star",
+        graph="star",
         penalty=None,
         alpha=1.0,
         l1_ratio=0.5,
@@ -317,7 +310,7 @@ class HypergraphFeatures(LeastSquaresTransformer):
             tol=tol,
             max_iter=max_iter,
         )
-        self.expansion = expansion
+        self.graph = graph
 
     def _factor(self, y, weights):
         if y.ndim == 1:
@@ -330,7 +323,7 @@ class HypergraphFeatures(LeastSquaresTransformer):
                 f"HypergraphFeatures needs labels as zeros and ones, or one class a row; y holds {other[0]!r}. "
                 "Threshold it, or use LeastSquaresOPLS for continuous targets."
             )
-        return hypergraph_factor(J, self.expansion, weights)
+        return hypergraph_factor(J, self.graph, weights)
 
 
 @documented
@@ -342,13 +335,7 @@ class LeastSquaresFeatures(LeastSquaresTransformer):
     with X and H centred: LDA, CCA, OPLS and hypergraphs are this for their own H. Pass H as ``y``, a row for every row
     of X.
 
-    Parameters
-    ----------
-    {PARAMETERS}
-
-    Attributes
-    ----------
-    {ATTRIBUTES}
+    {SHARED}
 
     References
     ----------

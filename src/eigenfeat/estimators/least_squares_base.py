@@ -1,89 +1,33 @@
-"""What the least-squares family shares: a problem from X and y, its solution, its projections."""
+"""What the least-squares family shares: a quotient from X and y, its directions, its chain."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
-from numbers import Integral, Real
-from typing import TypeVar
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
-from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils import check_array
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
 
+from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, Interval, Real, StrOptions, checked_fit
+from eigenfeat.estimators.edge import ComponentsMixin, Estimator
 from eigenfeat.estimators.validation import check_weights
 from eigenfeat.least_squares.coordinate_descent import Descent
 from eigenfeat.least_squares.graph import neighbour_differences
+from eigenfeat.least_squares.moment_form import MomentForm, Scatters
 from eigenfeat.least_squares.paths import SPARSE_PENALTIES, Settings, solve_at, solve_path
 from eigenfeat.least_squares.penalised import aligned_targets, default_alphas, warn_of_gaps
-from eigenfeat.least_squares.problem import Problem, Solution
-from eigenfeat.least_squares.rows import CentredRows, append_differences, centre, centre_kernel
+from eigenfeat.least_squares.quotient import LeastSquaresQuotient, pose
+from eigenfeat.least_squares.relation import TargetRelation
+from eigenfeat.least_squares.rows import CentredRows, centre, centre_kernel
+from eigenfeat.least_squares.solution import Solution
 from eigenfeat.least_squares.solve import SOLVERS
 from eigenfeat.least_squares.targets import reduce
-
-PARAMETERS = """n_components : int, optional
-        Directions to keep; by default all of nonzero eigenvalue.
-    penalty : {None, "ridge", "lasso", "elasticnet", "group"}
-        On ½‖XW - T‖², with sums over rows: none, ½ alpha ‖W‖², alpha ‖W‖₁ (sparse directions), alpha (l1_ratio ‖W‖₁ +
-        ½ (1 - l1_ratio) ‖W‖²), or alpha Σ ‖rows of W‖ (whole inputs drop out).
-    alpha : float
-        Weight of the penalty.
-    l1_ratio : float in (0, 1]
-        Share of the 1-norm in "elasticnet".
-    ridge : float
-        Added to XᵀX relative to its mean diagonal, beside any penalty.
-    solver : {"auto", "eigen", "primal", "dual", "lsqr"}
-        All give the same directions: "eigen" decomposes X and solves the eigenproblem in its range; "primal" and "dual"
-        factor XᵀX or XXᵀ; "lsqr" is a block conjugate-gradient method in memory O(nnz + (n + d) k). "auto" factors the
-        smaller matrix where it has at most 8,000 rows.
-    kernel : str or callable, optional
-        Of `sklearn.metrics.pairwise`, or "precomputed": the same model in the kernel's feature space.
-    gamma, degree, coef0 : float
-        Of the kernel.
-    smoothness : float
-        Weight of Σ ‖Wᵀ(x_i - x_j)‖² over neighbours, averaged over pairs and times n, when `fit` is given unlabelled
-        rows.
-    n_neighbors : int
-        Of each row in that graph.
-    tol : float
-        Relative residual of "lsqr", relative duality gap of the sparse penalties.
-    max_iter : int
-        Iterations of "lsqr", sweeps of the sparse penalties."""
-
-ATTRIBUTES = """components_ : (n_components, d) array
-        Directions as rows, scaled so that ``Wᵀ(XᵀX + shift·I)W = I`` with X centred and shift the ridge; with a sparse
-        penalty the minimisers themselves. Without ``kernel``.
-    dual_coef_ : (n_components, n) array
-        Coefficients of the training rows `X_fit_`. With ``kernel``.
-    eigenvalues_ : (n_components,) array
-        ``wᵀXᵀSXw / wᵀ(XᵀX + shift·I)w``.
-    residuals_ : (n_components,) array
-        Of the eigenvalue equation, relative.
-    mean_ : (d,) array
-        Of the training rows.
-    solver_, n_iter_ : str and int
-        What ran, and its iterations.
-    converged_ : array of bool
-        Whether the regression on each target met ``tol``.
-    n_features_in_ : int"""
-
-REFERENCE = """Sun, Ji & Ye (2009), *A least squares formulation for a class of generalized eigenvalue problems in
-    machine learning*."""
-
-Documented = TypeVar("Documented", bound=type)
-
-
-def documented(cls: Documented) -> Documented:
-    """Fill the family's parameters, attributes and reference into a class's docstring."""
-    text = cls.__doc__ or ""
-    for name, fragment in (("PARAMETERS", PARAMETERS), ("ATTRIBUTES", ATTRIBUTES), ("REFERENCE", REFERENCE)):
-        text = text.replace("{" + name + "}", fragment)
-    cls.__doc__ = text
-    return cls
+from eigenfeat.moments import CrossMoments
+from eigenfeat.quotients import Quotient, Regularisation
+from eigenfeat.stages import Affine, Chain, Fitted, KernelExpansion
+from eigenfeat.stages.kernels import KERNELS, Kernel, KernelRows, default_gamma
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,27 +49,29 @@ class AlphaPath:
     eigenvalues: np.ndarray
 
 
-class LeastSquaresTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """What the family shares: a problem from X and y, its solution, its projections. Subclasses say what H is."""
+class LeastSquaresTransformer(ComponentsMixin, Estimator):
+    """What the family shares: a quotient from X and y, its directions, its chain. Subclasses say what H is."""
 
     _parameter_constraints: dict = {
-        "n_components": [None, Interval(Integral, 1, None, closed="left")],
+        "n_components": [None, COUNT],
         "penalty": [None, StrOptions({"ridge", *SPARSE_PENALTIES})],
-        "alpha": [Interval(Real, 0, None, closed="left")],
+        "alpha": [NON_NEGATIVE],
         "l1_ratio": [Interval(Real, 0, 1, closed="right")],
-        "ridge": [Interval(Real, 0, None, closed="left")],
-        "solver": [StrOptions({"auto", *SOLVERS})],
-        "kernel": [None, StrOptions({*PAIRWISE_KERNEL_FUNCTIONS, "precomputed"}), callable],
-        "gamma": [None, Interval(Real, 0, None, closed="neither")],
-        "degree": [Interval(Real, 1, None, closed="left")],
+        "ridge": [NON_NEGATIVE],
+        "solver": [StrOptions(SOLVERS.options)],
+        "kernel": [None, StrOptions(set(KERNELS)), callable],
+        "gamma": [None, POSITIVE],
+        "degree": [POSITIVE],
         "coef0": [Interval(Real, None, None, closed="neither")],
-        "smoothness": [Interval(Real, 0, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "smoothness": [NON_NEGATIVE],
+        "n_neighbors": [COUNT],
+        "tol": [POSITIVE],
+        "max_iter": [COUNT],
     }
     #: Whether S is the projection on the columns of H instead of HHᵀ.
     _project = False
+    #: What a reader calls the quotient.
+    _label = "targets"
     #: Whether y may have several columns.
     _multi_output = True
 
@@ -164,7 +110,7 @@ class LeastSquaresTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     # ------------------------------------------------------------------ fit
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked_fit
     def fit(self, X, y, sample_weight=None, X_unlabelled=None):
         """Find the directions.
 
@@ -185,16 +131,50 @@ class LeastSquaresTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         self
         """
         X, y, weights = self._validated(X, y, sample_weight)
-        problem = self._problem(X, y, weights)
-        alpha = self._choose_alpha(X, y, weights, problem)
+        quotient = self._quotient(X, y, weights)
+        alpha = self._choose_alpha(X, y, weights, quotient)
         if X_unlabelled is not None:
-            problem = self._with_unlabelled(X, problem, X_unlabelled)
-        solution = solve_at(problem, alpha, self._settings())
+            quotient = self._with_unlabelled(X, quotient, X_unlabelled)
+        solution = solve_at(quotient, alpha, self._settings())
         if self._settings().is_sparse:
             warn_of_gaps(solution.converged, self.max_iter, self.tol)
-        return self._store(X, problem, solution)
+        self._keep_solution(X, quotient, solution)
+        return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked_fit
+    def fit_moments(self, moments):
+        """Fit from moments alone: least squares in its moment form, of rows seen elsewhere or by other machines.
+
+        The same components as `fit` on the rows, up to rounding. Only the ridge can be asked for: sparse penalties and
+        kernels need the rows.
+
+        Parameters
+        ----------
+        moments : CrossMoments
+            Of X with the rows of H (for CCA and OPLS: y), from `eigenfeat.moments.collect_cross_moments`, merged or
+            not. `LeastSquaresLDA` takes the class moments of `eigenfeat.moments.collect_moments`.
+
+        Returns
+        -------
+        self
+        """
+        self._check_moment_settings()
+        scatters = self._scatters(moments)
+        alpha = float(self.alpha) if self.penalty == "ridge" else 0.0
+        form = MomentForm.of(scatters, self._project, Regularisation(self.ridge), alpha, self._label)
+        self._refuse_no_targets(form.space.rank)
+        self.n_features_in_ = len(scatters.input_mean)
+        found = form.directions(self.n_components)
+        vectors = found.toarray()
+        self._check_found(found.n_directions)
+        self.eigenvalues_, self.residuals_, self.solver_ = found.values, found.residuals, found.solver
+        self.n_iter_, self.converged_ = 1, np.ones(form.space.rank, dtype=bool)
+        self.criterion_ = form.quotient.kind
+        self._keep_components(vectors, scatters.input_mean)
+        self._store_targets(form.quotient, vectors, lambda: form.relation(vectors))
+        return self
+
+    @checked_fit
     def path(self, X, y, alphas=None, sample_weight=None):
         """Components for a whole grid of alphas, at little more than the cost of one.
 
@@ -218,9 +198,9 @@ class LeastSquaresTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                 'penalty to "ridge", "lasso", "elasticnet" or "group", and kernel to None.'
             )
         X, y, weights = self._validated(X, y, sample_weight)
-        problem = self._problem(X, y, weights)
-        alphas = np.sort(self._path_alphas(problem) if alphas is None else self._checked_alphas(alphas))[::-1]
-        solutions = list(solve_path(problem, alphas, self._settings()))
+        quotient = self._quotient(X, y, weights)
+        alphas = np.sort(self._path_alphas(quotient) if alphas is None else self._checked_alphas(alphas))[::-1]
+        solutions = list(solve_path(quotient, alphas, self._settings()))
         width = max(len(solution.values) for solution in solutions)
         components = np.zeros((len(alphas), width, X.shape[1]), dtype=X.dtype)
         eigenvalues = np.zeros((len(alphas), width), dtype=X.dtype)
@@ -229,13 +209,15 @@ class LeastSquaresTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             eigenvalues[i, : len(solution.values)] = solution.values
         return AlphaPath(alphas, components, eigenvalues)
 
-    def _path_alphas(self, problem: Problem) -> np.ndarray:
-        return np.logspace(-6, 3, 10) if self.penalty == "ridge" else self._sparse_alphas(problem, 50)
+    # ------------------------------------------------------------------ settings
 
-    def _sparse_alphas(self, problem: Problem, n_alphas: int) -> np.ndarray:
-        assert isinstance(problem.rows, CentredRows)
-        targets = aligned_targets(problem, self._settings().solve(problem))
-        alphas = default_alphas(Descent(problem.rows, targets), self.penalty == "group", n_alphas)
+    def _path_alphas(self, quotient: LeastSquaresQuotient) -> np.ndarray:
+        return np.logspace(-6, 3, 10) if self.penalty == "ridge" else self._sparse_alphas(quotient, 50)
+
+    def _sparse_alphas(self, quotient: LeastSquaresQuotient, n_alphas: int) -> np.ndarray:
+        assert isinstance(quotient.rows, CentredRows)
+        targets = aligned_targets(quotient, self._settings().solve(quotient))
+        alphas = default_alphas(Descent(quotient.rows, targets), self.penalty == "group", n_alphas)
         return alphas / (self.l1_ratio if self.penalty == "elasticnet" else 1.0)
 
     def _checked_alphas(self, alphas) -> np.ndarray:
@@ -251,24 +233,7 @@ class LeastSquaresTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     def _settings(self) -> Settings:
         return Settings(self.penalty, self.l1_ratio, self.n_components, self.solver, self.tol, self.max_iter)
 
-    def _validated(self, X, y, sample_weight):
-        self._check_combination()
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            multi_output=self._multi_output,
-            ensure_min_samples=2,
-        )
-        return X, y, check_weights(sample_weight, X)
-
-    def _factor(self, y, weights):
-        """Rows of H from the checked y."""
-        raise NotImplementedError
-
-    def _choose_alpha(self, X, y, weights, problem: Problem) -> float:
+    def _choose_alpha(self, X, y, weights, quotient: LeastSquaresQuotient) -> float:
         if self.penalty in SPARSE_PENALTIES and self.alpha == 0:
             raise ValueError(
                 f"alpha=0 with penalty={self.penalty!r} is no penalty: set penalty=None, or a positive alpha."
@@ -276,113 +241,135 @@ class LeastSquaresTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         return self.alpha
 
     def _check_combination(self) -> None:
-        if self.kernel is None:
-            return
-        if self.penalty in SPARSE_PENALTIES:
+        if self.kernel is not None and self.penalty in SPARSE_PENALTIES:
             raise ValueError(
                 f"penalty={self.penalty!r} removes inputs, of which kernel={self.kernel!r} has no list: use "
                 'penalty=None or "ridge" with a kernel.'
             )
-        if self.solver not in ("auto", "eigen", "dual"):
-            raise ValueError(f'A kernel needs solver="auto", "eigen" or "dual", got {self.solver!r}.')
 
-    def _problem(self, X, y, weights) -> Problem:
-        rows = centre(X, weights) if self.kernel is None else centre_kernel(self._kernel(X), weights)
+    def _check_moment_settings(self) -> None:
+        for name, allowed in {"penalty": (None, "ridge"), "kernel": (None,), "solver": ("auto", "primal")}.items():
+            value = getattr(self, name)
+            if value not in allowed:
+                ways_out = " or ".join(repr(choice) for choice in allowed)
+                raise ValueError(
+                    f"{name}={value!r} works on rows, and fit_moments has none: set {name}={ways_out}, or call "
+                    "fit(X, y)."
+                )
+
+    # ------------------------------------------------------------------ the problem
+
+    def _validated(self, X, y, sample_weight):
+        self._check_combination()
+        X, y = self._check(X, y, multi_output=self._multi_output, ensure_min_samples=2)
+        return X, y, check_weights(sample_weight, X)
+
+    def _factor(self, y, weights):
+        """Rows of H from the checked y."""
+        raise NotImplementedError
+
+    def _scatters(self, moments) -> Scatters:
+        """Sums over rows and targets from moments."""
+        if not isinstance(moments, CrossMoments) or not moments.weight:
+            given = "moments of no rows" if isinstance(moments, CrossMoments) else type(moments).__name__
+            raise ValueError(
+                f"{type(self).__name__}.fit_moments takes the CrossMoments of rows and targets, got {given}: make them "
+                "with eigenfeat.moments.collect_cross_moments(X, y), or fit on the rows themselves."
+            )
+        return Scatters.of_targets(moments)
+
+    def _quotient(self, X, y, weights) -> LeastSquaresQuotient:
+        by_columns = self.kernel is None
+        rows = centre(X, weights) if by_columns else centre_kernel(self._kernel_matrix(X, weights), weights)
         targets = reduce(self._factor(y, weights), rows.root, project=self._project, dtype=rows.dtype)
-        if targets.rank == 0:
+        self._refuse_no_targets(targets.rank)
+        return pose(rows, targets, Regularisation(self.ridge), self._label)
+
+    def _refuse_no_targets(self, rank: int) -> None:
+        if rank == 0:
             raise ValueError(
                 f"{type(self).__name__} found nothing to relate X to: y is empty or the same in every row. Check the "
                 "target columns."
             )
-        return Problem(rows, targets, self.ridge * rows.mean_diagonal())
 
-    def _with_unlabelled(self, X, problem: Problem, X_unlabelled) -> Problem:
-        if not isinstance(problem.rows, CentredRows):
+    def _with_unlabelled(self, X, quotient: LeastSquaresQuotient, X_unlabelled) -> LeastSquaresQuotient:
+        if not isinstance(quotient.rows, CentredRows):
             raise ValueError("X_unlabelled needs kernel=None: the graph's penalty is on directions in the inputs.")
         more = check_array(X_unlabelled, accept_sparse="csr", dtype=X.dtype, input_name="X_unlabelled")
         if more.shape[1] != X.shape[1]:
             raise ValueError(f"X_unlabelled has {more.shape[1]} features, X has {X.shape[1]}: they must agree.")
         both = sparse.vstack([X, more]).tocsr() if sparse.issparse(X) or sparse.issparse(more) else np.vstack([X, more])
         differences = neighbour_differences(both, min(self.n_neighbors, both.shape[0] - 1))
-        if not problem.rows.is_sparse and not isinstance(differences, np.ndarray):
+        if not quotient.rows.is_sparse and not isinstance(differences, np.ndarray):
             differences = differences.toarray()
-        root = problem.rows.root
+        root = quotient.rows.root
         weight = np.sqrt(self.smoothness * float(root @ root) / differences.shape[0])
-        rows = append_differences(problem.rows, differences * X.dtype.type(weight))
-        return replace(problem, rows=rows, targets=problem.targets.padded(differences.shape[0]))
+        return quotient.with_differences(differences * X.dtype.type(weight))
 
-    def _kernel(self, X, Y=None) -> np.ndarray:
-        parameters = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        parameters = {} if callable(self.kernel) else parameters
-        kernel = pairwise_kernels(X, Y, metric=self.kernel, filter_params=True, **parameters)
-        return kernel.astype(X.dtype, copy=False)
-
-    def _store(self, X, problem: Problem, solution: Solution):
-        if len(solution.values) == 0:
-            raise ValueError("X has no direction that varies with y: its rows are constant, or unrelated to y.")
-        if self.n_components is not None and self.n_components > len(solution.values):
-            warnings.warn(
-                f"n_components={self.n_components} asked for, {len(solution.values)} found: that is the rank of the "
-                "relation between X and y.",
-                UserWarning,
-                stacklevel=3,
-            )
-        self.eigenvalues_ = solution.values
-        self.residuals_ = solution.residuals
-        self.solver_ = solution.solver
-        self.n_iter_ = solution.n_iter
-        self.converged_ = solution.converged
-        if isinstance(problem.rows, CentredRows):
-            self.mean_ = problem.rows.mean
-            self.components_ = np.ascontiguousarray(solution.vectors.T)
-            self._offset = self.components_ @ self.mean_
-        else:
-            root = problem.rows.root
-            shares = root**2 / (root @ root)
-            coefficients = root[:, None] * solution.vectors
-            coefficients -= np.outer(shares, coefficients.sum(axis=0))
-            self.X_fit_ = X
-            self.dual_coef_ = np.ascontiguousarray(coefficients.T)
-            self._offset = self.dual_coef_ @ problem.rows.mean
-        self._store_targets(problem, solution)
-        return self
-
-    def _store_targets(self, problem: Problem, solution: Solution) -> None:
-        """Attributes of a model that knows more than directions."""
-
-    # ------------------------------------------------------------------ project
-
-    def transform(self, X):
-        """Project rows on the components.
-
-        Parameters
-        ----------
-        X : (n, d) array, sparse matrix or dataframe
-
-        Returns
-        -------
-        (n, n_components) array
-            float32 for float32 input.
-        """
-        check_is_fitted(self, "eigenvalues_")
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        inputs, weights = (X, self.components_) if self.kernel is None else (self._kernel_to_fit(X), self.dual_coef_)
-        return np.asarray(inputs @ weights.T.astype(X.dtype)) - self._offset.astype(X.dtype)
-
-    def _kernel_to_fit(self, X) -> np.ndarray:
+    def _kernel_matrix(self, X, weights) -> np.ndarray:
+        """The kernel between the training rows; its parameters, with defaults filled in, are kept for new ones."""
         if self.kernel == "precomputed":
-            return X.toarray() if sparse.issparse(X) else X
-        return self._kernel(X, self.X_fit_)
+            if X.shape[0] != X.shape[1] or sparse.issparse(X):
+                given = f"{'sparse' if sparse.issparse(X) else 'dense'} rows of shape {X.shape}"
+                raise ValueError(
+                    f"kernel='precomputed' takes the dense square kernel matrix of the training rows, got {given}. "
+                    "Give K(train, train) to fit and K(new, train) to transform, or name a kernel."
+                )
+            self._kernel, self.gamma_ = Kernel("linear"), 1.0
+            return X
+        gamma = self.gamma
+        if gamma is None:
+            gamma = default_gamma(X, np.ones(X.shape[0]) if weights is None else weights)
+        self._kernel, self.gamma_ = Kernel(self.kernel, gamma, self.degree, self.coef0), gamma
+        return KernelRows(self._kernel, X).between(np.arange(X.shape[0]))
 
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.eigenvalues_)
+    # ------------------------------------------------------------------ what was found
+
+    def _check_found(self, n_found: int) -> None:
+        if n_found == 0:
+            raise ValueError("X has no direction that varies with y: its rows are constant, or unrelated to y.")
+        if self.n_components is not None and self.n_components > n_found:
+            warnings.warn(
+                f"n_components={self.n_components} asked for, {n_found} found: that is the rank of the relation "
+                "between X and y.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _keep_solution(self, X, quotient: LeastSquaresQuotient, solution: Solution) -> None:
+        self._check_found(len(solution.values))
+        self.eigenvalues_, self.residuals_, self.solver_ = solution.values, solution.residuals, solution.solver
+        self.n_iter_, self.converged_, self.criterion_ = solution.n_iter, solution.converged, quotient.kind
+        if isinstance(quotient.rows, CentredRows):
+            self._keep_components(solution.vectors, quotient.rows.mean)
+        else:
+            self._keep_expansion(X, quotient, solution)
+        self._store_targets(quotient, solution.vectors, lambda: TargetRelation.of_rows(quotient, solution))
+
+    def _keep_components(self, vectors: np.ndarray, mean: np.ndarray) -> None:
+        self.mean_ = mean
+        self.components_ = np.ascontiguousarray(vectors.T)
+        self.offsets_ = -(self.components_ @ mean)
+        self.fitted_ = Fitted(features=Chain((Affine.of(self.components_.T, self.offsets_),)))
+
+    def _keep_expansion(self, X, quotient: LeastSquaresQuotient, solution: Solution) -> None:
+        """Coefficients of the kernel's values as they are, uncentred and unweighted."""
+        root = quotient.rows.root
+        coefficients = root[:, None] * solution.vectors
+        coefficients -= np.outer(root**2 / (root @ root), coefficients.sum(axis=0))
+        self.X_fit_ = X
+        self.dual_coef_ = np.ascontiguousarray(coefficients.T)
+        self.offsets_ = -(self.dual_coef_ @ quotient.rows.mean)
+        points = np.arange(X.shape[0]) if self.kernel == "precomputed" else X
+        stage = KernelExpansion(self._kernel, points, self.dual_coef_.T, self.offsets_)
+        self.fitted_ = Fitted(features=Chain((stage,)))
+
+    def _store_targets(self, quotient: Quotient, vectors: np.ndarray, relate: Callable[[], TargetRelation]) -> None:
+        """Attributes of a model that knows more than directions."""
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.target_tags.required = True
         tags.target_tags.multi_output = self._multi_output
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import eigh
 from sklearn.model_selection import check_cv
-from sklearn.utils._param_validation import StrOptions
 
+from eigenfeat._sklearn import StrOptions
+from eigenfeat.estimators.edge import renamed_parameters
 from eigenfeat.estimators.least_squares import (
     HypergraphFeatures,
     LeastSquaresCCA,
@@ -14,11 +15,13 @@ from eigenfeat.estimators.least_squares import (
     LeastSquaresLDA,
     LeastSquaresOPLS,
 )
-from eigenfeat.estimators.least_squares_base import LeastSquaresTransformer, documented
+from eigenfeat.estimators.least_squares_base import LeastSquaresTransformer
+from eigenfeat.estimators.least_squares_docs import FRAGMENTS, REFERENCE, filled
+from eigenfeat.estimators.search import keep_search
 from eigenfeat.least_squares.folds import fold_errors
 from eigenfeat.least_squares.paths import PAPER_ALPHAS, SPARSE_PENALTIES
 from eigenfeat.least_squares.penalised import aligned_targets
-from eigenfeat.least_squares.problem import Problem
+from eigenfeat.least_squares.quotient import LeastSquaresQuotient
 from eigenfeat.least_squares.spectrum import decompose, generalized_cross_validation
 
 
@@ -67,31 +70,38 @@ class AlphaSearchMixin(LeastSquaresTransformer):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _choose_alpha(self, X, y, weights, problem: Problem) -> float:
-        alphas = self._candidates(problem)
+    def _choose_alpha(self, X, y, weights, quotient: LeastSquaresQuotient) -> float:
+        alphas = self._candidates(quotient)
         if self.cv is None and self.penalty == "ridge":
-            errors = generalized_cross_validation(problem, decompose(problem.rows), alphas)
+            errors = generalized_cross_validation(quotient, decompose(quotient.rows), alphas)[None]
         else:
-            errors = self._fold_errors(X, y, weights, problem, alphas).mean(axis=0)
-        self.alphas_, self.cv_errors_ = alphas, errors
-        self.alpha_ = float(alphas[np.argmin(errors)])
+            errors = self._fold_errors(X, y, weights, quotient, alphas)
+        self.alphas_, self.cv_errors_ = alphas, errors.mean(axis=0)
+        self.alpha_ = keep_search(self, [{"alpha": float(alpha)} for alpha in alphas], -errors.T)["alpha"]
         return self.alpha_
 
-    def _candidates(self, problem: Problem) -> np.ndarray:
+    def _candidates(self, quotient: LeastSquaresQuotient) -> np.ndarray:
         if self.alphas is None:
-            return np.array(PAPER_ALPHAS) if self.penalty == "ridge" else self._sparse_alphas(problem, 21)[1:]
+            return np.array(PAPER_ALPHAS) if self.penalty == "ridge" else self._sparse_alphas(quotient, 21)[1:]
         return self._checked_alphas(self.alphas)
 
-    def _fold_errors(self, X, y, weights, problem: Problem, alphas: np.ndarray) -> np.ndarray:
+    def _fold_errors(self, X, y, weights, quotient: LeastSquaresQuotient, alphas: np.ndarray) -> np.ndarray:
         settings = self._settings()
-        targets = problem.targets.factor
+        targets, root = quotient.targets.factor, quotient.rows.root
         if settings.is_sparse:
-            targets = aligned_targets(problem, settings.solve(problem))
+            targets = aligned_targets(quotient, settings.solve(quotient))
         with np.errstate(divide="ignore"):
-            unweighted = targets * np.where(problem.rows.root > 0, 1 / problem.rows.root, 0)[:, None]
+            unweighted = targets * np.where(root > 0, 1 / root, 0)[:, None]
         folds = list(check_cv(self.cv, y, classifier=hasattr(self, "classes_")).split(X, y))
-        inputs = X if self.kernel is None else _feature_vectors(self._kernel(X))
-        return fold_errors(inputs, unweighted, weights, folds, alphas, problem.shift, settings)
+        inputs = X if self.kernel is None else _feature_vectors(self._kernel_matrix(X, weights))
+        return fold_errors(inputs, unweighted, weights, folds, alphas, quotient.shift, settings)
+
+    def _check_moment_settings(self) -> None:
+        name = type(self).__name__
+        raise ValueError(
+            f"{name} chooses alpha on rows, and fit_moments has none: use "
+            f'{name.removesuffix("CV")}(penalty="ridge", alpha=...).fit_moments, or call fit(X, y).'
+        )
 
 
 def _feature_vectors(kernel: np.ndarray) -> np.ndarray:
@@ -100,7 +110,7 @@ def _feature_vectors(kernel: np.ndarray) -> np.ndarray:
     return Q * np.sqrt(np.maximum(values, 0))
 
 
-_SEARCH = """penalty : {"ridge", "lasso", "elasticnet", "group"}
+_OPTIONS = """penalty : {"ridge", "lasso", "elasticnet", "group"}
     alphas : array, optional
         Candidates; by default the LS paper's 1e-6, 1e-4, 1e-2, 1, 10, 100 and 1000 for the ridge, and for a sparse
         penalty 20 values below the smallest that leaves no weight, down to a thousandth of it.
@@ -116,26 +126,35 @@ _SEARCH = """penalty : {"ridge", "lasso", "elasticnet", "group"}
         The candidate of least error.
     alphas_, cv_errors_ : arrays
         The candidates, and the error of each.
+    best_params_, best_score_, best_index_ : dict, float and int
+        The choice as scikit-learn's searches give it: ``{"alpha": ...}``, minus its error, its place in ``alphas_``.
+    cv_results_ : dict
+        As scikit-learn's searches have it, scores being minus the errors: one split a fold, a single one for
+        generalized cross-validation.
     components_, eigenvalues_, ...
         As in `{NAME}`, refitted on all rows at ``alpha_``; unlabelled rows take no part in the choice."""
 
 
+_SEARCH = f"""Parameters
+    ----------
+    {_OPTIONS}
+
+    References
+    ----------
+    {REFERENCE}"""
+
+
 def _documented(cls):
-    cls.__doc__ = (cls.__doc__ or "").replace("{SEARCH}", _SEARCH.replace("{NAME}", cls.__name__[:-2]))
-    return documented(cls)
+    name = cls.__name__.removesuffix("CV")
+    cls.__doc__ = filled(cls.__doc__ or "", {"SEARCH": _SEARCH, "OPTIONS": _OPTIONS, "NAME": name, **FRAGMENTS})
+    return cls
 
 
 @_documented
 class LeastSquaresLDACV(AlphaSearchMixin, LeastSquaresLDA):
     """`LeastSquaresLDA` with its penalty chosen from the training rows.
 
-    Parameters
-    ----------
     {SEARCH}
-
-    References
-    ----------
-    {REFERENCE}
 
     Examples
     --------
@@ -151,13 +170,7 @@ class LeastSquaresLDACV(AlphaSearchMixin, LeastSquaresLDA):
 class LeastSquaresCCACV(AlphaSearchMixin, LeastSquaresCCA):
     """`LeastSquaresCCA` with its penalty chosen from the training rows.
 
-    Parameters
-    ----------
     {SEARCH}
-
-    References
-    ----------
-    {REFERENCE}
 
     Examples
     --------
@@ -173,13 +186,7 @@ class LeastSquaresCCACV(AlphaSearchMixin, LeastSquaresCCA):
 class LeastSquaresOPLSCV(AlphaSearchMixin, LeastSquaresOPLS):
     """`LeastSquaresOPLS` with its penalty chosen from the training rows.
 
-    Parameters
-    ----------
     {SEARCH}
-
-    References
-    ----------
-    {REFERENCE}
 
     Examples
     --------
@@ -191,15 +198,16 @@ class LeastSquaresOPLSCV(AlphaSearchMixin, LeastSquaresOPLS):
     """
 
 
+@renamed_parameters(expansion='write graph="star", "clique" or "zhou"')
 @_documented
 class HypergraphFeaturesCV(AlphaSearchMixin, HypergraphFeatures):
     """`HypergraphFeatures` with its penalty chosen from the training rows.
 
     Parameters
     ----------
-    expansion : {"star", "clique", "zhou"}
+    graph : {"star", "clique", "zhou"}
         How the hypergraph becomes a graph.
-    {SEARCH}
+    {OPTIONS}
 
     References
     ----------
@@ -216,14 +224,14 @@ class HypergraphFeaturesCV(AlphaSearchMixin, HypergraphFeatures):
 
     _parameter_constraints: dict = {
         **AlphaSearchMixin._parameter_constraints,
-        "expansion": HypergraphFeatures._parameter_constraints["expansion"],
+        "graph": HypergraphFeatures._parameter_constraints["graph"],
     }
 
     def __init__(
         self,
         n_components=None,
         *,
-        expansion="star",
+        graph="star",
         penalty="ridge",
         alphas=None,
         cv=None,
@@ -257,20 +265,14 @@ class HypergraphFeaturesCV(AlphaSearchMixin, HypergraphFeatures):
             tol=tol,
             max_iter=max_iter,
         )
-        self.expansion = expansion
+        self.graph = graph
 
 
 @_documented
 class LeastSquaresFeaturesCV(AlphaSearchMixin, LeastSquaresFeatures):
     """`LeastSquaresFeatures` with its penalty chosen from the training rows.
 
-    Parameters
-    ----------
     {SEARCH}
-
-    References
-    ----------
-    {REFERENCE}
 
     Examples
     --------

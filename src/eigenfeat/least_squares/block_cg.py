@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import eigh, qr, svd
 
-from eigenfeat.least_squares.problem import Problem
-from eigenfeat.least_squares.rows import CentredRows
-from eigenfeat.solvers.conventions import rank_cutoff
+from eigenfeat.least_squares.quotient import LeastSquaresQuotient
+from eigenfeat.least_squares.solution import LeastSquaresRequest, Regression
+from eigenfeat.solvers.conventions import rank_cutoff, singular_cutoff
 
 # Eigenvalues that are preconditioned away. The sketch costs as much as this many targets in one iteration.
 SKETCH = 200
@@ -26,23 +26,23 @@ class IterativeResult:
     n_iter: int
 
 
-def solve_iterative(problem: Problem, tol: float, max_iter: int, start: np.ndarray | None = None) -> IterativeResult:
+def solve_block_cg(quotient: LeastSquaresQuotient, request: LeastSquaresRequest) -> Regression:
     """``(AᵀA + shift·I)† AᵀH`` without forming a Gram matrix: memory O(nnz + (n + d) r).
 
-    Mathematically LSQR on every target, started at zero (so the shortest solution where there are many), but the
+    In exact arithmetic LSQR on every target, started at zero (so the shortest solution where there are many), but the
     targets search one common Krylov space, which takes fewer iterations, and share each pass over A. With a ridge,
     the few largest eigenvalues, which word counts and other raw data spread over many orders of magnitude, are
-    preconditioned away, and wide rows are solved through ``AAᵀ``, whose vectors are shorter.
-
-    Parameters
-    ----------
-    start : (d, k) array, optional
-        Directions near the solution, such as those of a neighbouring shift; their best combination is the first guess.
+    preconditioned away, and wide rows are solved through ``AAᵀ``, whose vectors are shorter. Of directions to start
+    from, the best combination is the first guess.
     """
-    rows, H = problem.rows, problem.targets.factor
-    assert isinstance(rows, CentredRows)
-    shift = rows.dtype.type(problem.shift)
-    tol = max(tol, 10 * float(np.finfo(rows.dtype).eps))
+    tol = request.reachable_tol(quotient.rows.dtype)
+    result = _iterate(quotient, tol, request.max_iter, request.start)
+    return Regression(result.vectors, result.residuals <= tol, result.n_iter)
+
+
+def _iterate(quotient: LeastSquaresQuotient, tol: float, max_iter: int, start: np.ndarray | None) -> IterativeResult:
+    rows, H = quotient.rows, quotient.targets.factor
+    shift = rows.dtype.type(quotient.shift)
 
     def by_columns(vectors: np.ndarray) -> np.ndarray:
         return rows.transpose_times(rows.times(vectors))
@@ -51,7 +51,7 @@ def solve_iterative(problem: Problem, tol: float, max_iter: int, start: np.ndarr
         return rows.times(rows.transpose_times(vectors))
 
     block = rows.transpose_times(H)
-    if problem.shift == 0:
+    if quotient.shift == 0:
         return block_conjugate_gradients(by_columns, block, tol, max_iter)
     if start is not None and start.shape[1]:
         image = by_columns(start) + shift * start
@@ -120,7 +120,7 @@ def block_conjugate_gradients(
     different speeds, or depend on one another, do not break it down.
     """
     left, s, right = svd(block, full_matrices=False, check_finite=False)
-    kept = s > max(block.shape) * np.finfo(block.dtype).eps * s.max(initial=0.0)
+    kept = s > singular_cutoff(s, block.shape)
     Q, C = np.ascontiguousarray(left[:, kept]), s[kept, None] * right[kept]
     size = np.linalg.norm(C, axis=0) if size is None else size
     size = np.where(size > 0, size, 1)

@@ -5,31 +5,30 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_solve, eigh, lapack
 
-from eigenfeat.least_squares.problem import Problem
-from eigenfeat.least_squares.rows import CentredRows, less_outer
+from eigenfeat.least_squares.quotient import LeastSquaresQuotient
+from eigenfeat.least_squares.rows import less_outer
+from eigenfeat.least_squares.solution import LeastSquaresRequest, Regression
 from eigenfeat.solvers.conventions import rank_cutoff
 
 
-def solve_primal(problem: Problem) -> np.ndarray:
+def solve_primal(quotient: LeastSquaresQuotient, request: LeastSquaresRequest) -> Regression:
     """``(AᵀA + shift·I)† AᵀH`` through the d × d matrix."""
-    assert isinstance(problem.rows, CentredRows)
-    gram = problem.rows.gram()
-    gram[np.diag_indices_from(gram)] += gram.dtype.type(problem.shift)
-    return solve_semidefinite(gram, problem.rows.transpose_times(problem.targets.factor))
+    return Regression.exact(solve_semidefinite(quotient.noise.toarray(), np.asarray(quotient.signal_factor)))
 
 
-def solve_dual(problem: Problem) -> np.ndarray:
+def solve_dual(quotient: LeastSquaresQuotient, request: LeastSquaresRequest) -> Regression:
     """``Aᵀ (AAᵀ + shift·I)† H`` through the n × n matrix; the same directions."""
-    gram = problem.rows.dual_gram()
-    gram[np.diag_indices_from(gram)] += gram.dtype.type(problem.shift)
+    rows, targets = quotient.rows, quotient.targets
+    gram = rows.dual_gram()
+    gram[np.diag_indices_from(gram)] += gram.dtype.type(quotient.shift)
     # Centred rows have a null vector, known beforehand and orthogonal to H: filled in, AAᵀ of full rank n - 1 can be
     # factored although it is singular.
-    direction = problem.rows.root / np.linalg.norm(problem.rows.root)
+    direction = rows.root / np.linalg.norm(rows.root)
     typical = gram.dtype.type(gram.trace() / len(gram))
     gram = less_outer(gram, -typical * direction, direction)
     empty = np.flatnonzero(gram.diagonal() == 0)  # rows of no weight, whose targets are zero too
     gram[empty, empty] = typical
-    return problem.rows.transpose_times(solve_semidefinite(gram, problem.targets.factor))
+    return Regression.exact(rows.transpose_times(solve_semidefinite(gram, targets.factor)))
 
 
 def solve_semidefinite(matrix: np.ndarray, block: np.ndarray) -> np.ndarray:

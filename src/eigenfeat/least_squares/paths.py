@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from eigenfeat.least_squares.coordinate_descent import Descent, PenalisedFit, Penalty
 from eigenfeat.least_squares.penalised import aligned_targets, penalised_solution
-from eigenfeat.least_squares.problem import Problem, Solution
+from eigenfeat.least_squares.quotient import LeastSquaresQuotient
 from eigenfeat.least_squares.rows import CentredRows
-from eigenfeat.least_squares.solve import choose, solve
+from eigenfeat.least_squares.solution import LeastSquaresRequest, Solution
+from eigenfeat.least_squares.solve import ITERATIVE, choose, solve
 from eigenfeat.least_squares.spectrum import decompose, solve_spectral
 
 SPARSE_PENALTIES = ("lasso", "elasticnet", "group")
@@ -33,16 +34,12 @@ class Settings:
     def is_sparse(self) -> bool:
         return self.penalty in SPARSE_PENALTIES
 
-    def solve(self, problem: Problem, start: np.ndarray | None = None) -> Solution:
+    def solve(self, quotient: LeastSquaresQuotient, start: np.ndarray | None = None) -> Solution:
         """The problem as it stands, without a sparse penalty."""
-        return solve(
-            problem,
-            self.solver,
-            n_components=self.n_components,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            start=start,
-        )
+        return solve(quotient, self.solver, self.request(start))
+
+    def request(self, start: np.ndarray | None = None) -> LeastSquaresRequest:
+        return LeastSquaresRequest(self.n_components, self.tol, self.max_iter, start)
 
     def penalty_of(self, alpha: float, shift: float) -> Penalty:
         """The sparse penalty at one alpha; the problem's own ridge stays in the objective."""
@@ -50,31 +47,35 @@ class Settings:
         return Penalty(alpha * l1_share, alpha * (1 - l1_share) + shift, self.penalty == "group")
 
 
-def solve_at(problem: Problem, alpha: float, settings: Settings) -> Solution:
+def solve_at(quotient: LeastSquaresQuotient, alpha: float, settings: Settings) -> Solution:
     """The solution for one alpha."""
-    return next(iter(solve_path(problem, [alpha], settings)))
+    return next(iter(solve_path(quotient, [alpha], settings)))
 
 
-def solve_path(problem: Problem, alphas: Sequence[float] | np.ndarray, settings: Settings) -> Iterator[Solution]:
+def solve_path(
+    quotient: LeastSquaresQuotient, alphas: Sequence[float] | np.ndarray, settings: Settings
+) -> Iterator[Solution]:
     """Solutions in the order of the alphas; descending alphas make good warm starts.
 
     Without a penalty, or with the ridge, one decomposition of the rows serves more than one alpha; where the rows are
     too many and too wide for that, each solution starts the next one.
     """
     if settings.is_sparse:
-        yield from _sparse_path(problem, alphas, settings)
+        yield from _sparse_path(quotient, alphas, settings)
     elif settings.penalty is None:
-        yield settings.solve(problem)
+        yield settings.solve(quotient)
     else:
-        yield from _ridge_path(problem, alphas, settings)
+        yield from _ridge_path(quotient, alphas, settings)
 
 
-def _ridge_path(problem: Problem, alphas: Sequence[float] | np.ndarray, settings: Settings) -> Iterator[Solution]:
-    shifted = [replace(problem, shift=problem.shift + alpha) for alpha in alphas]
-    iterative = (choose(shifted[0]) if settings.solver == "auto" else settings.solver) == "lsqr"
+def _ridge_path(
+    quotient: LeastSquaresQuotient, alphas: Sequence[float] | np.ndarray, settings: Settings
+) -> Iterator[Solution]:
+    shifted = [quotient.shifted(alpha) for alpha in alphas]
+    iterative = choose(shifted[0], settings.request(), settings.solver).name in ITERATIVE
     if len(alphas) > 1 and not iterative:
-        spectrum = decompose(problem.rows)
-        coordinates = spectrum.project(problem.targets.factor)
+        spectrum = decompose(quotient.rows)
+        coordinates = spectrum.project(quotient.targets.factor)
         yield from (solve_spectral(one, spectrum, coordinates, settings.n_components) for one in shifted)
         return
     start = None
@@ -84,12 +85,14 @@ def _ridge_path(problem: Problem, alphas: Sequence[float] | np.ndarray, settings
         yield solution
 
 
-def _sparse_path(problem: Problem, alphas: Sequence[float] | np.ndarray, settings: Settings) -> Iterator[Solution]:
-    exact = settings.solve(problem)
-    targets = aligned_targets(problem, exact)
-    assert isinstance(problem.rows, CentredRows)
-    for fit in descend(Descent(problem.rows, targets), alphas, problem.shift, settings):
-        yield penalised_solution(problem, fit, exact.solver, settings.tol)
+def _sparse_path(
+    quotient: LeastSquaresQuotient, alphas: Sequence[float] | np.ndarray, settings: Settings
+) -> Iterator[Solution]:
+    exact = settings.solve(quotient)
+    targets = aligned_targets(quotient, exact)
+    assert isinstance(quotient.rows, CentredRows)
+    for fit in descend(Descent(quotient.rows, targets), alphas, quotient.shift, settings):
+        yield penalised_solution(quotient, fit, exact.solver, settings.tol)
 
 
 def descend(

@@ -8,10 +8,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from eigenfeat.least_squares.coordinate_descent import Descent, PenalisedFit
-from eigenfeat.least_squares.problem import Problem, Solution, finish
+from eigenfeat.least_squares.quotient import LeastSquaresQuotient
+from eigenfeat.least_squares.solution import Solution, finish
 
 
-def aligned_targets(problem: Problem, exact: Solution) -> np.ndarray:
+def aligned_targets(quotient: LeastSquaresQuotient, exact: Solution) -> np.ndarray:
     """(n, k) unit targets: the combination of H's columns that each eigenvector regresses on.
 
     The LS paper penalises the regression on T = Q U_R. That is the eigenvectors' own target matrix when rank(X) = n -
@@ -19,19 +20,19 @@ def aligned_targets(problem: Problem, exact: Solution) -> np.ndarray:
     T is as good. ``S A w`` is the target whose unpenalised regression is w at any rank, and equals T in the paper's
     case.
     """
-    H = problem.targets.factor
+    H = quotient.targets.factor
     targets = H @ (H.T @ exact.scores)
     norms = np.linalg.norm(targets, axis=0)
     return targets / np.where(norms > 0, norms, 1)
 
 
-def penalised_solution(problem: Problem, fit: PenalisedFit, exact_solver: str, tol: float) -> Solution:
+def penalised_solution(quotient: LeastSquaresQuotient, fit: PenalisedFit, exact_solver: str, tol: float) -> Solution:
     """The minimisers as directions, unscaled, with the quotient each of them attains for a value."""
-    scores = problem.rows.times(fit.vectors)
-    signal = np.sum((problem.targets.factor.T @ scores) ** 2, axis=0)
-    noise = np.sum(scores**2, axis=0) + scores.dtype.type(problem.shift) * np.sum(fit.vectors**2, axis=0)
+    scores = quotient.rows.times(fit.vectors)
+    signal = np.sum((quotient.targets.factor.T @ scores) ** 2, axis=0)
+    noise = np.sum(scores**2, axis=0) + scores.dtype.type(quotient.shift) * np.sum(fit.vectors**2, axis=0)
     values = np.divide(signal, noise, out=np.zeros_like(signal), where=noise > 0)
-    return finish(problem, fit.vectors, scores, values, exact_solver, fit.n_iter, fit.gaps <= tol)
+    return finish(quotient, fit.vectors, scores, values, exact_solver, fit.n_iter, fit.gaps <= tol)
 
 
 def default_alphas(descent: Descent, group: bool, n_alphas: int, ratio: float = 1e-3) -> np.ndarray:

@@ -19,7 +19,29 @@ DENSE_SHARE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class CentredRows:
+class Centred:
+    """What stands for A: a matrix, the roots of the weights in it, and the mean that was or is to be taken off."""
+
+    matrix: np.ndarray | sparse.csr_array
+    root: np.ndarray
+    mean: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, d), in a feature space (n, n)."""
+        return self.matrix.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.matrix.dtype
+
+    @property
+    def is_sparse(self) -> bool:
+        return not isinstance(self.matrix, np.ndarray)
+
+
+@dataclass(frozen=True, eq=False)
+class CentredRows(Centred):
     """``A = matrix - root meanᵀ`` for sparse X; a dense ``matrix`` holds A itself.
 
     Parameters
@@ -32,22 +54,6 @@ class CentredRows:
         Weighted mean of the rows.
     """
 
-    matrix: np.ndarray | sparse.csr_array
-    root: np.ndarray
-    mean: np.ndarray
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.matrix.shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.matrix.dtype
-
-    @property
-    def is_sparse(self) -> bool:
-        return not isinstance(self.matrix, np.ndarray)
-
     def times(self, vectors: np.ndarray) -> np.ndarray:
         """``A @ vectors``."""
         product = self.matrix @ vectors
@@ -58,15 +64,18 @@ class CentredRows:
         product = self.matrix.T @ block
         return less_outer(product, self.mean, self.root @ block) if self.is_sparse else product
 
-    def combine(self, block: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    def combine(self, block: np.ndarray, vectors: np.ndarray | float = 0.0) -> np.ndarray:
         """``Aᵀ block + vectors``: the two parts a direction or its image can be made of."""
         return self.transpose_times(block) + vectors
 
-    def gram(self) -> np.ndarray:
-        """``AᵀA``, d × d."""
+    def gram(self, shift: float = 0.0) -> np.ndarray:
+        """``AᵀA + shift·I``, d × d."""
         if isinstance(self.matrix, np.ndarray):
-            return self.matrix.T @ self.matrix
-        return less_outer(_inner_products(self.matrix), (self.root @ self.root) * self.mean, self.mean)
+            gram = self.matrix.T @ self.matrix
+        else:
+            gram = less_outer(_inner_products(self.matrix), (self.root @ self.root) * self.mean, self.mean)
+        gram[np.diag_indices_from(gram)] += gram.dtype.type(shift)
+        return gram
 
     def dual_gram(self) -> np.ndarray:
         """``AAᵀ``, n × n."""
@@ -76,12 +85,12 @@ class CentredRows:
         along_mean = self.matrix @ self.mean - 0.5 * (self.mean @ self.mean) * self.root
         return less_outer(less_outer(gram, along_mean, self.root), self.root, along_mean)
 
-    def column_squares(self) -> np.ndarray:
-        """The diagonal of ``AᵀA``."""
+    def column_squares(self, shift: float = 0.0) -> np.ndarray:
+        """The diagonal of ``AᵀA + shift·I``."""
         if isinstance(self.matrix, np.ndarray):
-            return np.einsum("ij,ij->j", self.matrix, self.matrix)
+            return np.einsum("ij,ij->j", self.matrix, self.matrix) + shift
         squares = self.matrix.power(2).sum(axis=0)
-        return np.maximum(squares - (self.root @ self.root) * self.mean**2, 0)
+        return np.maximum(squares - (self.root @ self.root) * self.mean**2, 0) + shift
 
     def mean_diagonal(self) -> float:
         return float(self.column_squares().sum(dtype=np.float64)) / self.shape[1]
@@ -92,7 +101,7 @@ class CentredRows:
 
 
 @dataclass(frozen=True, eq=False)
-class KernelRows:
+class CentredKernel(Centred):
     """Rows of a kernel's feature space: known by ``AAᵀ`` alone; a direction ``Aᵀc`` is written as c.
 
     Parameters
@@ -106,16 +115,6 @@ class KernelRows:
     """
 
     matrix: np.ndarray
-    root: np.ndarray
-    mean: np.ndarray
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.matrix.shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.matrix.dtype
 
     def times(self, coefficients: np.ndarray) -> np.ndarray:
         return self.matrix @ coefficients
@@ -123,12 +122,20 @@ class KernelRows:
     def transpose_times(self, block: np.ndarray) -> np.ndarray:
         return block
 
-    def combine(self, block: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    def combine(self, block: np.ndarray, vectors: np.ndarray | float = 0.0) -> np.ndarray:
         """``Aᵀ block + vectors`` as values at the training rows, where norms can be taken."""
         return self.matrix @ (block + vectors)
 
+    def gram(self, shift: float = 0.0) -> np.ndarray:
+        """``AᵀA + shift·I`` between directions that are written as coefficients, ``K² + shift·K``."""
+        return self.matrix @ self.matrix + self.matrix.dtype.type(shift) * self.matrix
+
     def dual_gram(self) -> np.ndarray:
         return self.matrix.copy()
+
+    def column_squares(self, shift: float = 0.0) -> np.ndarray:
+        """The diagonal of `gram`."""
+        return np.einsum("ij,ij->j", self.matrix, self.matrix) + shift * self.matrix.diagonal()
 
     def mean_diagonal(self) -> float:
         """Per row: a feature space has no number of columns to divide by."""
@@ -150,13 +157,13 @@ def centre(X: np.ndarray | sparse.csr_array, sample_weight: np.ndarray | None = 
     return CentredRows(centred if sample_weight is None else root[:, None] * centred, root, mean)
 
 
-def centre_kernel(kernel: np.ndarray, sample_weight: np.ndarray | None = None) -> KernelRows:
+def centre_kernel(kernel: np.ndarray, sample_weight: np.ndarray | None = None) -> CentredKernel:
     """A kernel matrix about the weighted mean of its feature vectors."""
     root = _roots(len(kernel), sample_weight, kernel.dtype)
     shares = root**2 / (root @ root)
     along_mean = kernel @ shares
     centred = kernel - along_mean[:, None] - along_mean + shares @ along_mean
-    return KernelRows(root[:, None] * centred * root, root, along_mean)
+    return CentredKernel(root[:, None] * centred * root, root, along_mean)
 
 
 def append_differences(rows: CentredRows, differences: np.ndarray | sparse.csr_array) -> CentredRows:

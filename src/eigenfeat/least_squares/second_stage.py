@@ -5,11 +5,33 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import eigh, svd
 
-from eigenfeat.least_squares.problem import Problem
+from eigenfeat.least_squares.quotient import LeastSquaresQuotient
+from eigenfeat.least_squares.solution import LeastSquaresRequest, Regression, Solution, finish, orient
 from eigenfeat.solvers.conventions import rank_cutoff
+from eigenfeat.solvers.ties import shortest_first
 
 
-def rayleigh_ritz(problem: Problem, basis: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def tie_of(dtype: np.dtype) -> float:
+    """Relative difference up to which eigenvalues are tied: what is left of them once a solver was at work."""
+    return float(np.sqrt(np.finfo(dtype).eps))
+
+
+def eigenvectors(
+    quotient: LeastSquaresQuotient, regression: Regression, request: LeastSquaresRequest, solver: str
+) -> Solution:
+    """The regression's columns rotated to eigenvectors, the first of them kept."""
+    basis = regression.vectors
+    scores = quotient.rows.times(basis)
+    values, rotation = rayleigh_ritz(quotient, basis, scores)
+    kept = slice(0, request.n_components)
+    values, rotation = values[kept].astype(basis.dtype), rotation[:, kept].astype(basis.dtype)
+    vectors, scores = orient(quotient, basis @ rotation, scores @ rotation)
+    return finish(quotient, vectors, scores, values, solver, regression.n_iter, regression.converged)
+
+
+def rayleigh_ritz(
+    quotient: LeastSquaresQuotient, basis: np.ndarray, scores: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues and the rotation to eigenvectors within the span of the basis.
 
     The span of ``W₁ = (AᵀA + shift·I)† AᵀH`` holds every eigenvector of a nonzero eigenvalue, at any rank of A: if
@@ -25,42 +47,20 @@ def rayleigh_ritz(problem: Problem, basis: np.ndarray, scores: np.ndarray) -> tu
         ``basis @ rotation`` are the eigenvectors.
     """
     scores64 = scores.astype(np.float64)
-    inner = np.asarray(problem.rows.inner(basis, scores), dtype=np.float64)
-    noise = scores64.T @ scores64 + problem.shift * inner
+    inner = np.asarray(quotient.rows.inner(basis, scores), dtype=np.float64)
+    noise = scores64.T @ scores64 + quotient.shift * inner
     # Columns of a basis may differ by orders of magnitude (weak targets): scale before the rank is judged.
     size = np.sqrt(np.maximum(noise.diagonal(), np.finfo(np.float64).tiny))
     spread, Q = eigh(noise / np.outer(size, size), check_finite=False)
     kept = spread > rank_cutoff(spread, scores.dtype)
     whiten = (Q[:, kept] / np.sqrt(spread[kept])) / size[:, None]
     left, s, _ = svd(
-        whiten.T @ (scores64.T @ problem.targets.factor.astype(np.float64)),
+        whiten.T @ (scores64.T @ quotient.targets.factor.astype(np.float64)),
         full_matrices=False,
         check_finite=False,
     )
     values = s**2
     real = values > rank_cutoff(values, scores.dtype)
     values, rotation = values[real], whiten @ left[:, real]
-    return values, rotation @ settle_ties(values, rotation.T @ inner @ rotation, scores.dtype)
-
-
-def settle_ties(values: np.ndarray, inner: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """A rotation within groups of equal eigenvalues that makes the eigenvectors unique: shortest first.
-
-    Among directions of one signal-to-noise ratio, as all are in LDA and CCA when rank(A) = n - 1, those of smallest ‖w‖
-    carry the largest variance. A ridge that tends to zero picks the same ones: to first order it takes ``λ shift wᵀw``
-    from an eigenvalue.
-
-    Parameters
-    ----------
-    values : (q,) array
-        Descending.
-    inner : (q, q) array
-        ``WᵀW``.
-    """
-    rotation = np.eye(len(values))
-    near = np.sqrt(np.finfo(dtype).eps) * values.max(initial=0.0)
-    edges = np.flatnonzero(-np.diff(values) > near) + 1
-    for group in np.split(np.arange(len(values)), edges):
-        if len(group) > 1:
-            rotation[np.ix_(group, group)] = eigh(inner[np.ix_(group, group)], check_finite=False)[1]
-    return rotation
+    among_ties = shortest_first(values, rotation.T @ inner @ rotation, tie_of(scores.dtype))
+    return values, rotation if among_ties is None else rotation @ among_ties

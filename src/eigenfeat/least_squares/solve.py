@@ -1,99 +1,138 @@
-"""One verb for a least-squares problem: choose a solver, solve, rotate to eigenvectors."""
+"""The solvers of least squares: a table of them, and one verb."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 
-import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from eigenfeat.least_squares.block_cg import solve_iterative
+from eigenfeat.least_squares.block_cg import solve_block_cg
 from eigenfeat.least_squares.direct import solve_dual, solve_primal
-from eigenfeat.least_squares.problem import Problem, Solution, finish, orient
+from eigenfeat.least_squares.forms import RowScatter, TargetScatter
+from eigenfeat.least_squares.lsqr import solve_lsqr
+from eigenfeat.least_squares.quotient import LeastSquaresQuotient
 from eigenfeat.least_squares.rows import CentredRows
-from eigenfeat.least_squares.second_stage import rayleigh_ritz
-from eigenfeat.least_squares.spectrum import decompose, solve_spectral
+from eigenfeat.least_squares.second_stage import eigenvectors
+from eigenfeat.least_squares.solution import LeastSquaresRequest, Regression, Solution
+from eigenfeat.least_squares.spectrum import solve_eigen
+from eigenfeat.quotients import Quotient
+from eigenfeat.solvers.contract import Need, Solver, SolverTable, always, never
+from eigenfeat.solvers.needs import SIGNAL_FACTOR
 
-SOLVERS = ("eigen", "primal", "dual", "lsqr")
 # Above this size of the smaller Gram matrix, "auto" prefers not to form it.
 GRAM_LIMIT = 8_000
 # Up to this many columns or rows, the SVD of dense rows is quick enough to be preferred for its accuracy.
 SVD_LIMIT = 600
 
+Regress = Callable[[LeastSquaresQuotient, LeastSquaresRequest], Regression]
 
-def choose(problem: Problem) -> str:
-    """The solver "auto" takes.
 
-    ============================================================  ========
-    problem                                                       solver
-    ============================================================  ========
-    kernel rows                                                   dual
-    dense X, no ridge, min(n, d) <= 600                           eigen
-    min(n, d) <= 8,000 or X dense, d <= n                         primal
-    min(n, d) <= 8,000 or X dense, n < d                          dual
-    larger sparse X                                               lsqr
-    ============================================================  ========
+# ---------------------------------------------------------------------- what a problem has
+
+
+def is_over_rows(quotient: Quotient, request: LeastSquaresRequest) -> bool:
+    S, N = quotient.signal, quotient.noise
+    return isinstance(S, TargetScatter) and isinstance(N, RowScatter) and S.rows is N.rows
+
+
+def has_columns(quotient: Quotient, request: LeastSquaresRequest) -> bool:
+    return isinstance(quotient.noise, RowScatter) and isinstance(quotient.noise.rows, CentredRows)
+
+
+ROWS = Need(is_over_rows, "signal and noise over the same centred rows")
+COLUMNS = Need(has_columns, "rows with columns to weigh, not a kernel's (kernel=None)")
+
+
+# ---------------------------------------------------------------------- what suits it
+
+
+def _is_small_dense_without_ridge(quotient: LeastSquaresQuotient, request: LeastSquaresRequest) -> bool:
+    if not has_columns(quotient, request) or quotient.shift > 0:
+        return False
+    return not quotient.rows.is_sparse and min(quotient.rows.shape) <= SVD_LIMIT
+
+
+def _is_large_sparse(quotient: LeastSquaresQuotient, request: LeastSquaresRequest) -> bool:
+    return has_columns(quotient, request) and quotient.rows.is_sparse and min(quotient.rows.shape) > GRAM_LIMIT
+
+
+def _is_tall(quotient: LeastSquaresQuotient, request: LeastSquaresRequest) -> bool:
+    return has_columns(quotient, request) and quotient.rows.shape[1] <= quotient.rows.shape[0]
+
+
+# ---------------------------------------------------------------------- the solvers
+
+
+def _by_regression(name: str, regress: Regress, needs: tuple[Need, ...], suits=always) -> Solver:
+    """A solver that regresses H on the rows, and rotates the result to eigenvectors."""
+
+    def run(quotient: LeastSquaresQuotient, request: LeastSquaresRequest) -> Solution:
+        regression = regress(quotient, request)
+        _warn_of_targets(regression, request)
+        return eigenvectors(quotient, regression, request, name)
+
+    return Solver(name, run, needs, suits)
+
+
+OF_ANY_ROWS = (SIGNAL_FACTOR, ROWS)
+OF_COLUMNS = (*OF_ANY_ROWS, COLUMNS)
+
+#: In the order "auto" tries them; see `choose`.
+SOLVERS = SolverTable(
+    (
+        Solver("eigen", solve_eigen, OF_ANY_ROWS, suits=_is_small_dense_without_ridge),
+        _by_regression("block_cg", solve_block_cg, OF_COLUMNS, suits=_is_large_sparse),
+        _by_regression("primal", solve_primal, OF_COLUMNS, suits=_is_tall),
+        _by_regression("dual", solve_dual, OF_ANY_ROWS),
+        _by_regression("lsqr", solve_lsqr, OF_COLUMNS, suits=never),
+    ),
+    describe=lambda quotient: f"quotient {quotient.label!r}",
+)
+
+#: Solvers that decompose nothing: each solution on a path is found anew, from the one before where it can start there.
+ITERATIVE = ("block_cg", "lsqr")
+
+
+def choose(quotient: Quotient, request: LeastSquaresRequest, solver: str = "auto") -> Solver:
+    """The solver "auto" takes: the first that the problem meets the needs of and that suits it.
+
+    ==========  ==================================================================
+    solver      problem
+    ==========  ==================================================================
+    eigen       dense X, no ridge, min(n, d) <= 600
+    block_cg    sparse X, min(n, d) > 8,000
+    primal      d <= n
+    dual        n < d, and the rows of a kernel
+    lsqr        none: it is there to be asked for
+    ==========  ==================================================================
     """
-    rows = problem.rows
-    if not isinstance(rows, CentredRows):
-        return "dual"
-    n, d = rows.shape
-    if not rows.is_sparse and problem.shift == 0 and min(n, d) <= SVD_LIMIT:
-        return "eigen"
-    if rows.is_sparse and min(n, d) > GRAM_LIMIT:
-        return "lsqr"
-    return "primal" if d <= n else "dual"
+    return SOLVERS.choose(solver, quotient, request)
 
 
-def solve(
-    problem: Problem,
-    solver: str = "auto",
-    *,
-    n_components: int | None = None,
-    tol: float = 1e-8,
-    max_iter: int = 1000,
-    start: np.ndarray | None = None,
-) -> Solution:
+def solve(quotient: Quotient, solver: str = "auto", request: LeastSquaresRequest | None = None) -> Solution:
     """Directions of nonzero eigenvalue, strongest first, scaled so that ``Wᵀ(AᵀA + shift·I)W = I``.
 
-    Every solver gives the same directions; they differ in time, memory and, for "lsqr", in a tolerance.
+    Every solver gives the same directions; they differ in time, memory and, for the iterative ones, in a tolerance.
 
     Parameters
     ----------
-    problem : Problem
-    solver : {"auto", "eigen", "primal", "dual", "lsqr"}
-    n_components : int, optional
-        How many of them; all by default.
-    tol : float
-        Relative residual of the normal equations at which "lsqr" stops.
-    max_iter : int
-        Its limit of iterations.
-    start : (d, r) array, optional
-        Where "lsqr" starts: any directions near the solution, such as those of a neighbouring shift.
+    quotient : LeastSquaresQuotient
+        Of `eigenfeat.least_squares.quotient.pose`.
+    solver : {"auto", "eigen", "primal", "dual", "block_cg", "lsqr"}
+    request : LeastSquaresRequest, optional
+        How many directions, and how exact.
     """
-    name = choose(problem) if solver == "auto" else solver
-    if name == "eigen":
-        return solve_spectral(problem, decompose(problem.rows), n_components=n_components)
-    n_iter, converged = 1, None
-    if name == "lsqr":
-        result = solve_iterative(problem, tol, max_iter, start)
-        basis, n_iter = result.vectors, result.n_iter
-        converged = result.residuals <= max(tol, 10 * float(np.finfo(basis.dtype).eps))
-        _warn_of_targets(converged, max_iter, tol)
-    else:
-        basis = solve_primal(problem) if name == "primal" else solve_dual(problem)
-    scores = problem.rows.times(basis)
-    values, rotation = rayleigh_ritz(problem, basis, scores)
-    values, rotation = values[:n_components].astype(basis.dtype), rotation[:, :n_components].astype(basis.dtype)
-    vectors, scores = orient(problem, basis @ rotation, scores @ rotation)
-    return finish(problem, vectors, scores, values, name, n_iter, converged)
+    request = request or LeastSquaresRequest()
+    return choose(quotient, request, solver).solve(quotient, request)
 
 
-def _warn_of_targets(converged: np.ndarray, max_iter: int, tol: float) -> None:
-    if not converged.all():
+def _warn_of_targets(regression: Regression, request: LeastSquaresRequest) -> None:
+    missed = int((~regression.converged).sum())
+    if missed:
         warnings.warn(
-            f"{np.count_nonzero(~converged)} of {len(converged)} targets did not reach tol={tol:g} in "
-            f"max_iter={max_iter} iterations: raise max_iter; a larger alpha or ridge converges sooner.",
+            f"{missed} of {len(regression.converged)} targets did not reach tol={request.tol:g} in "
+            f"max_iter={request.max_iter} iterations: raise max_iter; a larger alpha or ridge converges sooner.",
             ConvergenceWarning,
-            stacklevel=2,
+            stacklevel=4,
         )

@@ -7,25 +7,27 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh, svd
 
-from eigenfeat.least_squares.problem import Problem, Solution, finish, orient
-from eigenfeat.least_squares.rows import CentredRows, KernelRows
-from eigenfeat.least_squares.second_stage import settle_ties
-from eigenfeat.solvers.conventions import rank_cutoff
+from eigenfeat.least_squares.quotient import LeastSquaresQuotient
+from eigenfeat.least_squares.rows import CentredKernel, CentredRows
+from eigenfeat.least_squares.second_stage import tie_of
+from eigenfeat.least_squares.solution import LeastSquaresRequest, Solution, finish, orient
+from eigenfeat.solvers.conventions import rank_cutoff, singular_cutoff
+from eigenfeat.solvers.ties import shortest_first
 
 
 @dataclass(frozen=True, eq=False)
-class Spectrum:
+class RowSpectrum:
     """``A = U diag(s) Vᵀ`` without its null space; of U and V only the side that was computed is held.
 
     Attributes
     ----------
-    rows : CentredRows or KernelRows
+    rows : CentredRows or CentredKernel
     singular_values : (q,) array
     left : (n, q) array or None
     right : (d, q) array or None
     """
 
-    rows: CentredRows | KernelRows
+    rows: CentredRows | CentredKernel
     singular_values: np.ndarray
     left: np.ndarray | None
     right: np.ndarray | None
@@ -45,24 +47,29 @@ class Spectrum:
         return self.rows.transpose_times(self.left @ (block / self.singular_values[:, None]))
 
 
-def decompose(rows: CentredRows | KernelRows) -> Spectrum:
+def decompose(rows: CentredRows | CentredKernel) -> RowSpectrum:
     """SVD of dense rows; of sparse and kernel rows the eigendecomposition of the smaller Gram matrix."""
     n, d = rows.shape
     if isinstance(rows, CentredRows) and not rows.is_sparse:
         U, s, Vt = svd(rows.matrix, full_matrices=False, check_finite=False)
-        kept = s > max(n, d) * np.finfo(rows.dtype).eps * s.max(initial=0.0)
-        return Spectrum(rows, s[kept], U[:, kept], Vt[kept].T)
+        kept = s > singular_cutoff(s, (n, d))
+        return RowSpectrum(rows, s[kept], U[:, kept], Vt[kept].T)
     by_columns = isinstance(rows, CentredRows) and d < n
     gram = rows.gram() if isinstance(rows, CentredRows) and by_columns else rows.dual_gram()
     squares, Q = eigh(gram, overwrite_a=True, check_finite=False)
     kept = squares > rank_cutoff(squares, rows.dtype)
     s, Q = np.sqrt(squares[kept][::-1]), Q[:, kept][:, ::-1]
-    return Spectrum(rows, s, None, Q) if by_columns else Spectrum(rows, s, Q, None)
+    return RowSpectrum(rows, s, None, Q) if by_columns else RowSpectrum(rows, s, Q, None)
+
+
+def solve_eigen(quotient: LeastSquaresQuotient, request: LeastSquaresRequest) -> Solution:
+    """The eigenproblem by a decomposition of its own."""
+    return solve_spectral(quotient, decompose(quotient.rows), n_components=request.n_components)
 
 
 def solve_spectral(
-    problem: Problem,
-    spectrum: Spectrum,
+    quotient: LeastSquaresQuotient,
+    spectrum: RowSpectrum,
     coordinates: np.ndarray | None = None,
     n_components: int | None = None,
 ) -> Solution:
@@ -79,34 +86,37 @@ def solve_spectral(
     """
     s = spectrum.singular_values
     if coordinates is None:
-        coordinates = spectrum.project(problem.targets.factor)
-    noise = np.sqrt(s**2 + s.dtype.type(problem.shift))
+        coordinates = spectrum.project(quotient.targets.factor)
+    noise = np.sqrt(s**2 + s.dtype.type(quotient.shift))
     Z, root_values, _ = svd((s / noise)[:, None] * coordinates, full_matrices=False, check_finite=False)
     values = root_values**2
     real = values > rank_cutoff(values, s.dtype)
     values, Z = values[real], Z[:, real] / noise[:, None]
-    Z = (Z @ settle_ties(values, Z.T @ Z, s.dtype).astype(s.dtype))[:, :n_components]
+    among_ties = shortest_first(values, Z.T @ Z, tie_of(s.dtype))
+    Z = (Z if among_ties is None else Z @ among_ties.astype(s.dtype))[:, :n_components]
     values = values[:n_components]
     vectors = spectrum.expand(Z)
-    vectors, scores = orient(problem, vectors, problem.rows.times(vectors))
-    return finish(problem, vectors, scores, values, "eigen")
+    vectors, scores = orient(quotient, vectors, quotient.rows.times(vectors))
+    return finish(quotient, vectors, scores, values, "eigen")
 
 
-def generalized_cross_validation(problem: Problem, spectrum: Spectrum, alphas: np.ndarray) -> np.ndarray:
+def generalized_cross_validation(
+    quotient: LeastSquaresQuotient, spectrum: RowSpectrum, alphas: np.ndarray
+) -> np.ndarray:
     """``n ‖(I - P) H‖² / (n - tr P)²`` for each alpha, P the map from targets to fitted values (mean included).
 
     One decomposition serves every alpha (Golub, Heath & Wahba 1979). n is the sum of the sample weights, so that
     integer weights equal repeated rows.
     """
-    H = problem.targets.factor
+    H = quotient.targets.factor
     coordinates = np.asarray(spectrum.project(H), dtype=np.float64)
     power = np.sum(coordinates**2, axis=1)
     outside = max(float(np.sum(H.astype(np.float64) ** 2)) - float(power.sum()), 0.0)
     squares = spectrum.singular_values.astype(np.float64) ** 2
-    n = float(problem.rows.root @ problem.rows.root)
+    n = float(quotient.rows.root @ quotient.rows.root)
     scores = []
     for alpha in alphas:
-        left_over = (problem.shift + alpha) / (squares + problem.shift + alpha)
+        left_over = (quotient.shift + alpha) / (squares + quotient.shift + alpha)
         freedom = n - 1 - np.sum(1 - left_over)
         loss = outside + np.sum(left_over**2 * power)
         scores.append(n * loss / max(freedom, np.finfo(np.float64).eps) ** 2)

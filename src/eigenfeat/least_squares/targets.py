@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import svd
 
+from eigenfeat.solvers.conventions import singular_cutoff
+
 
 @dataclass(frozen=True, eq=False)
-class Targets:
-    """Centred, weighted H as ``orthonormal diag(singular_values) loadingsᵀ``, without its null space.
+class TargetSpace:
+    """Centred, weighted H as ``T diag(singular_values) loadingsᵀ`` without its null space: what moments know of it.
 
     Attributes
     ----------
-    orthonormal : (n, r) array
-        T = Q U_R of the LS paper (eq. 14, transposed): orthonormal columns, orthogonal to the weights' roots.
     singular_values : (r,) array
     loadings : (s, r) array
     mean : (s,) array
@@ -25,29 +25,47 @@ class Targets:
         Σ in ``S = T Σ² Tᵀ``: the singular values, or ones where S is to be a projection.
     """
 
-    orthonormal: np.ndarray
     singular_values: np.ndarray
     loadings: np.ndarray
     mean: np.ndarray
     scale: np.ndarray
 
     @property
+    def rank(self) -> int:
+        return len(self.scale)
+
+    @property
+    def reading(self) -> np.ndarray:
+        """(s, r) R with ``(H - mean) R = T`` on the training rows."""
+        return self.loadings / self.singular_values
+
+    @property
+    def writing(self) -> np.ndarray:
+        """(s, r) B with ``H - mean = T Bᵀ``."""
+        return self.loadings * self.singular_values
+
+
+@dataclass(frozen=True, eq=False)
+class Targets(TargetSpace):
+    """The same with T itself.
+
+    Attributes
+    ----------
+    orthonormal : (n, r) array
+        T = Q U_R of the LS paper (eq. 14, transposed): orthonormal columns, orthogonal to the weights' roots.
+    """
+
+    orthonormal: np.ndarray
+
+    @property
     def factor(self) -> np.ndarray:
         """T Σ: an n × r matrix with ``S = factor factorᵀ``."""
         return self.orthonormal * self.scale.astype(self.orthonormal.dtype)
 
-    @property
-    def rank(self) -> int:
-        return len(self.scale)
-
-    def read(self, values: np.ndarray) -> np.ndarray:
-        """(s, k) coefficients that make ``(h - mean) @ coefficients`` equal to T @ values on the training rows."""
-        return self.loadings @ (values / self.singular_values[:, None])
-
     def padded(self, n_rows: int) -> Targets:
         """The same with zero targets for rows appended below."""
         below = np.zeros((n_rows, self.rank), dtype=self.orthonormal.dtype)
-        return Targets(np.vstack([self.orthonormal, below]), self.singular_values, self.loadings, self.mean, self.scale)
+        return replace(self, orthonormal=np.vstack([self.orthonormal, below]))
 
 
 def reduce(
@@ -80,11 +98,10 @@ def reduce(
     spread = np.abs(weighed - mean).max(axis=0) > 1e-13 * np.abs(weighed).max(axis=0)
     B = (B - mean) * spread * root[:, None]
     T, singular_values, Vt = svd(B, full_matrices=False, overwrite_a=True, check_finite=False)
-    limit = max(B.shape) * np.finfo(np.float64).eps * singular_values.max(initial=0.0)
-    r = int(np.count_nonzero(singular_values > limit))
+    r = int(np.count_nonzero(singular_values > singular_cutoff(singular_values, B.shape)))
     T, singular_values, V = T[:, :r], singular_values[:r], Vt[:r].T
     scale = np.ones(r) if project else singular_values
-    return Targets(T.astype(np.float64 if dtype is None else dtype, copy=False), singular_values, V, mean, scale)
+    return Targets(singular_values, V, mean, scale, T.astype(np.float64 if dtype is None else dtype, copy=False))
 
 
 def class_indicator(codes: np.ndarray, n_classes: int) -> np.ndarray:
@@ -93,12 +110,12 @@ def class_indicator(codes: np.ndarray, n_classes: int) -> np.ndarray:
 
 
 def hypergraph_factor(
-    J: np.ndarray | sparse.csr_array, expansion: str, sample_weight: np.ndarray | None = None
+    J: np.ndarray | sparse.csr_array, graph: str, sample_weight: np.ndarray | None = None
 ) -> sparse.csr_array:
     """H with ``HHᵀ = I - L`` for the hypergraph whose hyperedges are the labels (Sun et al. 2008; Agarwal et al. 2006).
 
     With J the n × k incidence matrix, δ(e) the (weighted) number of rows of label e and unit edge weights, every
-    expansion scales rows and columns of J:
+    graph scales rows and columns of J:
 
     - "star": a node for every label, joined to its rows with weight 1/δ(e); d(v) = Σ_e J_ve / δ(e), H = D_v^-½ J
       D_e^-1;
@@ -110,7 +127,7 @@ def hypergraph_factor(
     """
     J = sparse.csr_array(J, dtype=np.float64)
     size = J.T @ (np.ones(J.shape[0]) if sample_weight is None else sample_weight)
-    edge_power, degree_power = {"star": (-1.0, -1.0), "clique": (0.0, 1.0), "zhou": (-0.5, 0.0)}[expansion]
+    edge_power, degree_power = {"star": (-1.0, -1.0), "clique": (0.0, 1.0), "zhou": (-0.5, 0.0)}[graph]
     degree = J @ _power(size, degree_power)
     return sparse.csr_array(sparse.diags_array(_power(degree, -0.5)) @ J @ sparse.diags_array(_power(size, edge_power)))
 

@@ -2,7 +2,7 @@
 
 from eigenfeat.moments.base import Mixture, Moments
 from eigenfeat.moments.collect import collect_moments, empty_moments
-from eigenfeat.moments.cross_moments import CrossMoments
+from eigenfeat.moments.cross_moments import CrossMoments, collect_cross_moments
 from eigenfeat.moments.dense_moments import DenseMoments
 from eigenfeat.moments.forms import (
     DenseForm,
@@ -28,6 +28,7 @@ __all__ = [
     "RowTerm",
     "SymmetricForm",
     "as_form",
+    "collect_cross_moments",
     "collect_moments",
     "empty_moments",
     "identity_like",

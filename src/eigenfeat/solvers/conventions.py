@@ -38,6 +38,11 @@ def rank_cutoff(eigenvalues: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return np.maximum(relative, -2.0 * eigenvalues.min(axis=-1, initial=0.0))
 
 
+def singular_cutoff(singular_values: np.ndarray, shape: tuple[int, int]) -> float:
+    """Singular values of a matrix of this shape up to this size are rounding: max(n, d)·eps of the largest."""
+    return max(shape) * float(np.finfo(singular_values.dtype).eps) * float(singular_values.max(initial=0.0))
+
+
 def relative_residuals(SV: np.ndarray, NV: np.ndarray, values: np.ndarray, scale: np.ndarray | float) -> np.ndarray:
     """``‖Sv - λNv‖ / (‖Sv‖ + |λ|‖Nv‖)`` for every column, given the products.
 

@@ -31,12 +31,14 @@ class KernelExpansion(Stage):
     bias: np.ndarray
 
     def apply(self, rows: Block) -> np.ndarray:
+        dtype = rows.dtype
         if self.points.ndim == 1:
-            return np.asarray(rows[:, self.points] @ self.coefficients) + self.bias
+            return (np.asarray(rows[:, self.points] @ self.coefficients) + self.bias).astype(dtype, copy=False)
         rows = rows.astype(self.coefficients.dtype, copy=False)
         if sparse.issparse(rows) != sparse.issparse(self.points):
             rows = sparse.csr_matrix(rows) if sparse.issparse(self.points) else rows.toarray()
-        return KernelRows(self.kernel, self.points).expand(rows, self.coefficients) + self.bias
+        values = KernelRows(self.kernel, self.points).expand(rows, self.coefficients) + self.bias
+        return values.astype(dtype, copy=False)
 
     def n_columns(self, n_inputs: int) -> int:
         return self.coefficients.shape[1]

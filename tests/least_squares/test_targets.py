@@ -7,14 +7,14 @@ from ls_problems import labels
 from eigenfeat.least_squares.targets import hypergraph_factor, reduce
 
 
-def adjacency(J, expansion):
+def adjacency(J, graph):
     """I - L as the hypergraph papers define it, pair by pair and edge by edge."""
     k = J.shape[1]
     size = J.sum(axis=0)
-    if expansion == "clique":
+    if graph == "clique":
         W = sum(np.outer(J[:, e], J[:, e]) for e in range(k))
         return W, W.sum(axis=1)
-    if expansion == "zhou":
+    if graph == "zhou":
         W = sum(np.outer(J[:, e], J[:, e]) / size[e] for e in range(k) if size[e])
         return W, J.sum(axis=1)
     # star: two steps of a walk on the graph of rows and labels, whose edge v - e weighs 1 / δ(e)
@@ -24,23 +24,23 @@ def adjacency(J, expansion):
     return W, edges.sum(axis=1)
 
 
-@pytest.mark.parametrize("expansion", ["star", "clique", "zhou"])
-def test_hypergraph_factor_is_a_root_of_the_normalised_adjacency(expansion):
+@pytest.mark.parametrize("graph", ["star", "clique", "zhou"])
+def test_hypergraph_factor_is_a_root_of_the_normalised_adjacency(graph):
     J = labels(np.random.default_rng(0), 18)
-    W, degree = adjacency(J, expansion)
+    W, degree = adjacency(J, graph)
     scale = np.divide(1, np.sqrt(degree), out=np.zeros_like(degree), where=degree > 0)
-    H = hypergraph_factor(J, expansion).toarray()
+    H = hypergraph_factor(J, graph).toarray()
     np.testing.assert_allclose(H @ H.T, scale[:, None] * W * scale, atol=1e-12)
     assert np.linalg.eigvalsh(H @ H.T).max() <= 1 + 1e-12
     assert not H[:2].any()
 
 
-@pytest.mark.parametrize("expansion", ["star", "clique", "zhou"])
-def test_hypergraph_weights_equal_repeated_rows(expansion):
+@pytest.mark.parametrize("graph", ["star", "clique", "zhou"])
+def test_hypergraph_weights_equal_repeated_rows(graph):
     rng = np.random.default_rng(1)
     J, weight = labels(rng, 15), rng.integers(1, 4, size=15)
-    repeated = hypergraph_factor(J.repeat(weight, axis=0), expansion).toarray()
-    weighted = hypergraph_factor(J, expansion, weight.astype(float)).toarray()
+    repeated = hypergraph_factor(J.repeat(weight, axis=0), graph).toarray()
+    weighted = hypergraph_factor(J, graph, weight.astype(float)).toarray()
     np.testing.assert_allclose(weighted.repeat(weight, axis=0), repeated, atol=1e-12)
 
 
@@ -57,8 +57,9 @@ def test_targets_rebuild_the_centred_factor(project):
     np.testing.assert_allclose(root @ T, 0, atol=1e-12)
     S = B @ np.linalg.pinv(B.T @ B, rcond=1e-10) @ B.T if project else B @ B.T
     np.testing.assert_allclose(targets.factor @ targets.factor.T, S, atol=1e-10)
+    np.testing.assert_allclose(T @ targets.writing.T, B, atol=1e-12)
     np.testing.assert_allclose(T @ np.diag(targets.singular_values) @ targets.loadings.T, B, atol=1e-12)
-    np.testing.assert_allclose(B @ targets.read(np.eye(3)), T, atol=1e-12)
+    np.testing.assert_allclose(B @ targets.reading, T, atol=1e-12)
 
 
 def test_a_constant_column_has_no_rank():

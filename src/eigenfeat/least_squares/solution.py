@@ -1,4 +1,4 @@
-"""The problem as a value, and what solving it gives."""
+"""What is asked of a least-squares problem, and what solving it gives."""
 
 from __future__ import annotations
 
@@ -6,33 +6,48 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigenfeat.least_squares.rows import CentredRows, KernelRows
-from eigenfeat.least_squares.targets import Targets
+from eigenfeat.least_squares.quotient import LeastSquaresQuotient
 from eigenfeat.solvers.conventions import relative_residuals
 from eigenfeat.solvers.signs import reference_signs
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
-    """``Aᵀ S A w = λ (AᵀA + shift·I) w`` with ``S = HHᵀ``; equally, A regressed on H under a ridge.
+class LeastSquaresRequest:
+    """How many directions, and how exact.
 
-    Parameters
+    Attributes
     ----------
-    rows : CentredRows or KernelRows
-        A.
-    targets : Targets
-        H, reduced.
-    shift : float
-        The ridge, absolute; at 0 the problem lives in the range of Aᵀ (the pseudo-inverse).
+    n_components : int or None
+        How many; all by default.
+    tol : float
+        At which an iterative solver stops, relative.
+    max_iter : int
+        Its limit of iterations.
+    start : (d, k) array or None
+        Directions near the solution, such as those of a neighbouring shift, for a solver that can start there.
     """
 
-    rows: CentredRows | KernelRows
-    targets: Targets
-    shift: float = 0.0
+    n_components: int | None = None
+    tol: float = 1e-8
+    max_iter: int = 1000
+    start: np.ndarray | None = None
 
-    @property
-    def is_kernel(self) -> bool:
-        return isinstance(self.rows, KernelRows)
+    def reachable_tol(self, dtype: np.dtype) -> float:
+        """The tolerance, as far as the floating type allows it."""
+        return max(self.tol, 10 * float(np.finfo(dtype).eps))
+
+
+@dataclass(frozen=True, eq=False)
+class Regression:
+    """``(AᵀA + shift·I)† AᵀH``, one target a column: whose regressions converged, and after how many iterations."""
+
+    vectors: np.ndarray
+    converged: np.ndarray
+    n_iter: int = 1
+
+    @classmethod
+    def exact(cls, vectors: np.ndarray) -> Regression:
+        return cls(vectors, np.ones(vectors.shape[1], dtype=bool))
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,20 +83,19 @@ class Solution:
     converged: np.ndarray
 
 
-def orient(problem: Problem, vectors: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def orient(quotient: LeastSquaresQuotient, vectors: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Directions and scores with the sign that makes the first column of H that stands out correlate positively.
 
     The choice depends neither on the basis of the inputs nor on the order of the rows.
     """
-    targets = problem.targets
-    along_targets = targets.singular_values[:, None] * (targets.orthonormal.T @ scores)
-    sign = reference_signs((targets.loadings @ along_targets).astype(scores.dtype)).astype(scores.dtype)
+    projections = quotient.references.of_scores(scores)
+    sign = reference_signs(projections.astype(scores.dtype)).astype(scores.dtype)
     sign[sign == 0] = 1  # a direction no target correlates with keeps the sign it came with
     return vectors * sign, scores * sign
 
 
 def finish(
-    problem: Problem,
+    quotient: LeastSquaresQuotient,
     vectors: np.ndarray,
     scores: np.ndarray,
     values: np.ndarray,
@@ -90,11 +104,9 @@ def finish(
     converged: np.ndarray | None = None,
 ) -> Solution:
     """Residuals of directions that are ordered, scaled and oriented already."""
-    H = problem.targets.factor
-    signal_products = problem.rows.combine(H @ (H.T @ scores), np.zeros_like(vectors))
-    noise_products = problem.rows.combine(scores, scores.dtype.type(problem.shift) * vectors)
+    signal_products, noise_products = quotient.signal.of_scores(scores), quotient.noise.of_scores(scores, vectors)
     mean_value = float(values.mean()) if len(values) else 0.0
     residuals = relative_residuals(signal_products, noise_products, values, np.asarray(mean_value))
     if converged is None:
-        converged = np.ones(problem.targets.rank, dtype=bool)
-    return Solution(vectors, scores, values, residuals, problem.shift, solver, n_iter, converged)
+        converged = np.ones(quotient.targets.rank, dtype=bool)
+    return Solution(vectors, scores, values, residuals, quotient.shift, solver, n_iter, converged)

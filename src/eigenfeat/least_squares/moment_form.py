@@ -1,0 +1,114 @@
+"""Least squares from moments: the same quotient with dense forms, of rows that are no longer there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import eigh, svd
+
+from eigenfeat.least_squares.quotient import KIND
+from eigenfeat.least_squares.relation import TargetRelation
+from eigenfeat.least_squares.second_stage import tie_of
+from eigenfeat.least_squares.targets import TargetSpace
+from eigenfeat.moments import CrossMoments, DenseForm, FactoredForm, Moments, RowStore, RowTerm, SymmetricForm
+from eigenfeat.quotients import Quotient, Regularisation
+from eigenfeat.solvers import DenseVectors, Directions, orient, solve
+from eigenfeat.solvers.ties import shortest_first
+
+#: Of targets at unit diagonal, eigenvalues up to this share of the largest are rounding in the sums over many rows.
+COLLINEAR = 1e-11
+
+
+@dataclass(frozen=True, eq=False)
+class Scatters:
+    """Sums over centred rows A and targets H, weights included: all that least squares needs of them.
+
+    Attributes
+    ----------
+    inputs : SymmetricForm
+        AᵀA.
+    cross : (d, s) array
+        AᵀH.
+    targets : (s, s) array
+        HᵀH.
+    input_mean, target_mean : (d,) and (s,) arrays
+    """
+
+    inputs: SymmetricForm
+    cross: np.ndarray
+    targets: np.ndarray
+    input_mean: np.ndarray
+    target_mean: np.ndarray
+
+    @classmethod
+    def of_classes(cls, moments: Moments) -> Scatters:
+        """With H the class indicators."""
+        weights, total, mean = moments.weights, float(moments.weights.sum()), moments.mean()
+        cross = (moments.means - mean).T * weights
+        targets = np.diag(weights) - np.outer(weights, weights / total)
+        return cls(moments.covariance().scaled(total), cross, targets, mean, moments.shares)
+
+    @classmethod
+    def of_targets(cls, moments: CrossMoments) -> Scatters:
+        """With H the targets of the rows."""
+        W = moments.weight
+        inputs = DenseForm(W * moments.input_covariance())
+        cross, targets = W * moments.cross(), W * moments.target_covariance()
+        return cls(inputs, cross, targets, moments.input_mean, moments.target_mean)
+
+    def space(self, project: bool) -> TargetSpace:
+        """Orthonormal targets that span the columns of H, as combinations of those.
+
+        The rank is read off at unit diagonal, so that it does not depend on the units of the columns.
+        """
+        spread = np.sqrt(np.maximum(self.targets.diagonal(), 0.0))
+        # A constant column is empty once centred; what rounding leaves of it must not count towards the rank.
+        present = spread > 1e-13 * np.abs(self.target_mean)
+        unit = np.where(present, spread, 1.0)
+        values, U = eigh(self.targets * np.outer(present / unit, present / unit), check_finite=False)
+        kept = values > COLLINEAR * values.max(initial=0.0)
+        root, U = np.sqrt(values[kept]), U[:, kept]
+        loadings, s, _ = svd(unit[:, None] * U * root, full_matrices=False, check_finite=False)
+        return TargetSpace(s, loadings, self.target_mean, np.ones(len(s)) if project else s)
+
+
+@dataclass(frozen=True, eq=False)
+class MomentForm:
+    """A quotient posed by moments, and the targets behind its signal."""
+
+    quotient: Quotient
+    space: TargetSpace
+
+    @classmethod
+    def of(
+        cls, scatters: Scatters, project: bool, regularisation: Regularisation, alpha: float, label: str
+    ) -> MomentForm:
+        space = scatters.space(project)
+        factor = (scatters.cross @ space.reading) * space.scale
+        rows = RowStore(np.ascontiguousarray(factor.T))
+        quotient = Quotient(
+            signal=FactoredForm(rows, (RowTerm(np.arange(space.rank), scale=np.ones(space.rank)),)),
+            noise=regularisation.with_ridge(scatters.inputs).shifted(alpha),
+            signal_factor=factor,
+            references=scatters.cross.T,
+            offset=scatters.input_mean,
+            label=label,
+            kind=KIND,
+        )
+        return cls(quotient, space)
+
+    def directions(self, n_components: int | None) -> Directions:
+        """The first directions, with the signs and the order of ties that rows would give."""
+        found = solve([self.quotient], solver="low_rank")[0]
+        found = found.first(min(self.space.rank, found.noise_rank))
+        V = found.toarray()
+        rotation = shortest_first(found.values, V.T @ V, tie_of(V.dtype))
+        if rotation is not None:
+            V = orient(V @ rotation, self.quotient.references)
+        return replace(found, vectors=DenseVectors(V)).take(slice(0, n_components))
+
+    def relation(self, vectors: np.ndarray) -> TargetRelation:
+        """The directions beside the targets."""
+        along = (self.quotient.signal_factor / self.space.scale).T @ vectors
+        return TargetRelation(self.space, along, vectors.T @ (self.quotient.noise @ vectors))

@@ -1,0 +1,80 @@
+"""Least squares as a quotient: the signal of the targets over the scatter of the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+from eigenfeat.least_squares.forms import RowScatter, TargetFactor, TargetReferences, TargetScatter
+from eigenfeat.least_squares.rows import CentredKernel, CentredRows, append_differences
+from eigenfeat.least_squares.targets import Targets
+from eigenfeat.quotients import NO_REGULARISATION, Quotient, Regularisation
+
+KIND = "least-squares"
+
+
+@dataclass(frozen=True, eq=False)
+class LeastSquaresQuotient(Quotient):
+    """``wᵀAᵀHHᵀAw / wᵀ(AᵀA + shift·I)w`` over centred rows A; equally, the regression of H on A under a ridge.
+
+    A `Quotient` like any other, so that every solver of `eigenfeat.solvers` could run on it; those of
+    `eigenfeat.least_squares.solve` never form its matrices. At a shift of 0 the problem lives in the range of Aᵀ (the
+    pseudo-inverse).
+    """
+
+    signal: TargetScatter
+    noise: RowScatter
+    # Arrays for numpy, and nothing at all before it asks: AᵀH of all targets may be larger than the rows.
+    signal_factor: TargetFactor  # type: ignore[assignment]
+    references: TargetReferences  # type: ignore[assignment]
+
+    @property
+    def rows(self) -> CentredRows | CentredKernel:
+        """A."""
+        return self.noise.rows
+
+    @property
+    def targets(self) -> Targets:
+        """H, reduced."""
+        return self.signal.targets
+
+    @property
+    def shift(self) -> float:
+        """The ridge, absolute."""
+        return self.noise.shift
+
+    def shifted(self, alpha: float) -> LeastSquaresQuotient:
+        """The same with ``alpha`` more of a ridge."""
+        return replace(self, noise=self.noise.shifted(alpha))
+
+    def with_differences(self, differences: np.ndarray | sparse.csr_array) -> LeastSquaresQuotient:
+        """The same with rows below A that have targets of zero: noise alone, such as differences of neighbours."""
+        assert isinstance(self.rows, CentredRows)
+        rows = append_differences(self.rows, differences)
+        return _over(rows, self.targets.padded(differences.shape[0]), RowScatter(rows, self.shift), self.label)
+
+
+def pose(
+    rows: CentredRows | CentredKernel,
+    targets: Targets,
+    regularisation: Regularisation = NO_REGULARISATION,
+    label: str = "",
+) -> LeastSquaresQuotient:
+    """The quotient that rows and targets pose; the ridge is relative to the mean diagonal of AᵀA."""
+    noise = regularisation.with_ridge(RowScatter(rows))
+    assert isinstance(noise, RowScatter)
+    return _over(rows, targets, noise, label)
+
+
+def _over(rows: CentredRows | CentredKernel, targets: Targets, noise: RowScatter, label: str) -> LeastSquaresQuotient:
+    return LeastSquaresQuotient(
+        signal=TargetScatter(rows, targets),
+        noise=noise,
+        signal_factor=TargetFactor(rows, targets),
+        references=TargetReferences(rows, targets),
+        offset=rows.mean if isinstance(rows, CentredRows) else None,
+        label=label,
+        kind=KIND,
+    )

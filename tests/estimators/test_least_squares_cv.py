@@ -1,0 +1,92 @@
+"""The choice of alpha: by generalized cross-validation, on folds, and how it is reported."""
+
+import numpy as np
+import pytest
+from ls_problems import inputs, labels
+from scipy import sparse
+from sklearn.datasets import load_iris
+from sklearn.linear_model import Ridge, RidgeCV
+from sklearn.model_selection import KFold, cross_val_score
+
+from eigenfeat import (
+    HypergraphFeaturesCV,
+    LeastSquaresCCACV,
+    LeastSquaresFeaturesCV,
+    LeastSquaresLDACV,
+    LeastSquaresOPLS,
+    LeastSquaresOPLSCV,
+)
+
+
+def test_folds_are_those_of_a_grid_search_over_ridge_regression():
+    rng = np.random.default_rng(15)
+    X, Y = inputs(rng, 60, 20), rng.normal(size=(60, 2))
+    Y[:, 0] += X[:, 0]
+    Y -= Y.mean(axis=0)
+    alphas, folds = [0.1, 1.0, 10.0, 100.0], KFold(4)
+    model = LeastSquaresOPLSCV(alphas=alphas, cv=folds).fit(X, Y)
+    errors = [-cross_val_score(Ridge(a), X, Y, cv=folds, scoring="neg_mean_squared_error").mean() for a in alphas]
+    np.testing.assert_allclose(model.cv_errors_, 2 * np.array(errors), rtol=1e-8)
+    assert model.alpha_ == alphas[int(np.argmin(errors))]
+    chosen = LeastSquaresOPLS(penalty="ridge", alpha=model.alpha_).fit(X, Y)
+    np.testing.assert_allclose(model.components_, chosen.components_, atol=1e-9)
+
+
+def test_generalized_cross_validation_is_its_definition():
+    rng = np.random.default_rng(16)
+    for n, d in [(50, 8), (20, 40)]:
+        X, Y, alphas = inputs(rng, n, d), rng.normal(size=(n, 3)), np.array([0.01, 1.0, 30.0])
+        Y[:, 0] += 2 * X[:, 0]
+        A, B = X - X.mean(axis=0), Y - Y.mean(axis=0)
+        expected = []
+        for alpha in alphas:
+            hat = A @ np.linalg.solve(A.T @ A + alpha * np.eye(d), A.T) + np.full((n, n), 1 / n)
+            expected.append(n * np.sum((B - hat @ B) ** 2) / (n - np.trace(hat)) ** 2)
+        for given in (X, sparse.csr_array(X)):
+            np.testing.assert_allclose(LeastSquaresOPLSCV(alphas=alphas).fit(given, Y).cv_errors_, expected, rtol=1e-8)
+
+
+def test_generalized_cross_validation_chooses_near_what_leave_one_out_does():
+    X, y = load_iris(return_X_y=True)
+    X = np.hstack([X, np.random.default_rng(17).normal(size=(150, 30))])
+    alphas = np.logspace(-3, 4, 15)
+    ours = LeastSquaresLDACV(alphas=alphas).fit(X, y).alpha_
+    theirs = RidgeCV(alphas).fit(X, np.eye(3)[y]).alpha_
+    assert abs(np.log10(ours / theirs)) <= 0.5 + 1e-9
+
+
+@pytest.mark.parametrize("cls", [LeastSquaresLDACV, LeastSquaresCCACV, LeastSquaresOPLSCV, LeastSquaresFeaturesCV])
+@pytest.mark.parametrize("penalty", ["lasso", "elasticnet", "group"])
+def test_sparse_penalties_are_chosen_on_folds(cls, penalty):
+    rng = np.random.default_rng(18)
+    X = rng.normal(size=(90, 25))
+    y = (X[:, 0] + 0.3 * rng.normal(size=90) > 0).astype(int) + (X[:, 1] > 0.5)
+    model = cls(penalty=penalty, alphas=[1e-3, 1.0, 1e3], tol=1e-6).fit(X, y)
+    assert model.alpha_ == 1.0
+    assert 0 < np.count_nonzero(model.components_) < model.components_.size
+
+
+def test_a_kernels_folds_are_those_of_its_feature_space():
+    rng = np.random.default_rng(19)
+    X, Y = inputs(rng, 30, 50), labels(rng, 30)
+    linear = HypergraphFeaturesCV(cv=3).fit(X, Y)
+    kernel = HypergraphFeaturesCV(cv=3, kernel="linear").fit(X, Y)
+    np.testing.assert_allclose(kernel.cv_errors_, linear.cv_errors_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("cls", [LeastSquaresLDACV, LeastSquaresOPLSCV])
+@pytest.mark.parametrize("cv", [None, 4])
+def test_the_search_is_reported_as_scikit_learns_are(cls, cv):
+    X, y = load_iris(return_X_y=True)
+    model = cls(alphas=[0.1, 10.0, 1000.0], cv=cv).fit(X, y)
+    results = model.cv_results_
+    np.testing.assert_allclose(results["mean_test_score"], -model.cv_errors_)
+    assert model.best_params_ == {"alpha": model.alpha_}
+    assert results["params"][model.best_index_] == model.best_params_
+    assert model.best_score_ == results["mean_test_score"].max()
+    assert results["rank_test_score"][model.best_index_] == 1
+    np.testing.assert_array_equal(results["param_alpha"], model.alphas_)
+    splits = [name for name in results if name.startswith("split")]
+    assert len(splits) == (cv or 1)
+    np.testing.assert_allclose(np.mean([results[name] for name in splits], axis=0), results["mean_test_score"])
+    np.testing.assert_allclose(np.std([results[name] for name in splits], axis=0), results["std_test_score"])
