@@ -263,9 +263,7 @@ def lp_max_rows() -> None:
 
 
 def linear_max_rows() -> None:
-    print(
-        f'linear (all rows) against nystrom (centres); "auto" goes from one to the other at {kernel_linear.MAX_ROWS} rows'
-    )
+    print(f'linear (all rows) against nystrom (centres); "auto" changes at {kernel_linear.MAX_ROWS} rows')
     if not (FOLDER / "mnist.npz").exists():
         print("  needs mnist.npz")
         return
