@@ -13,7 +13,7 @@ from scipy.linalg import eigh, subspace_angles
 from eigenfeat.moments.forms import DenseForm, FactoredForm, RowTerm, SymmetricForm, identity_like
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.rows.store import RowStore
-from eigenfeat.solvers import choose, orient, solve
+from eigenfeat.solvers import choose, solve
 from eigenfeat.solvers.request import Request
 
 
@@ -78,8 +78,9 @@ def test_agrees_with_lapack(solver, problem, which):
     np.testing.assert_allclose(found.values, values[:4], rtol=1e-9, atol=1e-12 * scale)
     V = found.toarray()
     np.testing.assert_allclose(V.T @ N @ V, np.eye(4), atol=1e-8)
-    if np.abs(values[3] - values[4]) > 1e-6 * scale:  # the fourth space is one line
-        assert subspace_angles(V, vectors[:, :4]).max() < 2e-5
+    # Directions of a repeated eigenvalue are free within its space, which may go on beyond the fourth.
+    tied = (np.arange(len(values)) < 4) | (np.abs(values - values[3]) <= 1e-9 * scale)
+    assert subspace_angles(V, vectors[:, tied]).max() < 2e-5
     assert found.converged
     assert found.residuals.max() < 1e-6
     assert found.noise_rank == quotient.n_features
@@ -96,23 +97,30 @@ def test_swapping_signal_and_noise_inverts_eigenvalues(seed, d, solver):
     np.testing.assert_allclose(forward, 1 / backward[::-1], rtol=1e-7)
 
 
+def well_conditioned(d: int, rng: np.random.Generator) -> np.ndarray:
+    """An invertible matrix of condition number at most 6."""
+    left, right = (np.linalg.qr(rng.standard_normal((d, d)))[0] for _ in range(2))
+    return (left * rng.uniform(0.5, 3, size=d)) @ right
+
+
 @given(seed=st.integers(0, 2**16), d=st.integers(2, 10))
 @settings(max_examples=20, deadline=None)
 def test_embeddings_do_not_depend_on_the_basis_without_ridge(seed, d):
     """Proposition 1 of GEM: x → Tx leaves vᵀx unchanged, signs included, for the references move along."""
     rng = np.random.default_rng(seed)
-    S, N = moment(d, seed), moment(d, seed + 1)
-    T = rng.standard_normal((d, d)) + 3 * np.eye(d)
+    A, T = well_conditioned(d, rng), well_conditioned(d, rng)
+    values = np.cumprod(rng.uniform(1.1, 1.5, size=d))[::-1]  # neighbours at least a tenth apart
+    S, N = (A * values) @ A.T, A @ A.T
     X, R = rng.standard_normal((5, d)), rng.standard_normal((2, d))
     pairs = [
         Quotient(DenseForm(S), DenseForm(N), references=R),
         Quotient(DenseForm(T @ S @ T.T), DenseForm(T @ N @ T.T), references=R @ T.T),
     ]
-    plain, mapped = (r.toarray() for r in solve(pairs))
-    values = solve(pairs[:1])[0].values
-    distinct = np.min(-np.diff(values) / values[:-1], initial=1.0) > 1e-3
-    if distinct and np.linalg.cond(T) < 1e3:
-        np.testing.assert_allclose(X @ plain, (X @ T.T) @ mapped, rtol=1e-5, atol=1e-5 * np.abs(X @ plain).max())
+    plain, mapped = solve(pairs)
+    np.testing.assert_allclose(plain.values, values, rtol=1e-9)
+    # T acts on columns: a row x becomes Tx, a direction T⁻ᵀv.
+    embedded = X @ plain.toarray()
+    np.testing.assert_allclose((X @ T.T) @ mapped.toarray(), embedded, rtol=1e-6, atol=1e-7 * np.abs(embedded).max())
 
 
 def test_result_does_not_depend_on_n_jobs():
@@ -236,15 +244,6 @@ def test_null_pair_fills_the_random_matrix_edges():
     slack = 3 * d ** (-2 / 3)
     assert top == pytest.approx(((1 + h) / (1 - c2)) ** 2, rel=slack)
     assert bottom == pytest.approx(((1 - h) / (1 - c2)) ** 2, rel=slack)
-
-
-def test_signs_follow_the_first_reference_that_stands_out():
-    V = np.array([[1.0, 1.0, 0.0], [0.0, -2.0, -3.0], [0.0, 0.0, 1.0]])
-    references = np.array([[-1.0, 0.0, 0.0], [-5.0, 1.0, 0.0]])
-    # p = [[-1, -1, 0], [-5, -7, -3]]: the first reference is below half of the second everywhere
-    np.testing.assert_array_equal(orient(V, references), -V)
-    np.testing.assert_array_equal(orient(V, np.zeros((1, 3))), orient(V, None))
-    np.testing.assert_array_equal(np.sign(orient(V, None)[[0, 1, 1], [0, 1, 2]]), [1, 1, 1])
 
 
 def test_dual_and_dense_directions_have_the_same_signs():

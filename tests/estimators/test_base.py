@@ -1,0 +1,88 @@
+"""What the estimators of one quotient share: streams, patterns."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris, load_wine
+
+from eigenfeat import FisherLDA, OrientedPCA, RayleighFeatures, SlicedInverseRegression, VanishingComponents
+from eigenfeat.moments import collect_moments
+
+
+@pytest.mark.parametrize("make", [FisherLDA, OrientedPCA, RayleighFeatures, VanishingComponents])
+def test_batches_add_up_to_the_whole(make):
+    X, y = load_wine(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(X))
+    streamed = make()
+    for part in np.array_split(order, 5):
+        streamed.partial_fit(X[part], y[part], classes=[0, 1, 2])
+    whole = make().fit(X, y)
+    np.testing.assert_allclose(streamed.eigenvalues_, whole.eigenvalues_, rtol=1e-7)
+    np.testing.assert_allclose(streamed.transform(X), whole.transform(X), atol=1e-4)
+
+
+def test_a_pattern_is_what_the_component_looks_like():
+    """x = a s + noise: the pattern of the component that recovers s is a, though the direction is not."""
+    rng = np.random.default_rng(5)
+    y = rng.integers(2, size=5000)
+    a, distractor = np.array([1.0, 0.0]), np.array([1.0, 1.0])
+    X = np.outer(3.0 * y, a) + np.outer(rng.normal(size=5000), distractor) + 0.1 * rng.normal(size=(5000, 2))
+    model = FisherLDA().fit(X, y)
+    direction, pattern = model.components_[0], model.patterns_[0]
+    assert abs(pattern @ a) / np.linalg.norm(pattern) > 0.99
+    assert abs(direction @ a) / np.linalg.norm(direction) < 0.9
+    np.testing.assert_allclose(model.components_ @ model.patterns_.T, np.eye(1), atol=1e-8)
+
+
+OF_MOMENTS = {
+    "FisherLDA": FisherLDA(shrinkage="auto"),
+    "OrientedPCA": OrientedPCA(3),
+    "VanishingComponents": VanishingComponents(),
+    "RayleighFeatures": RayleighFeatures("between", [(0.5, "within"), "identity"]),
+    "SlicedInverseRegression": SlicedInverseRegression(),
+}
+
+
+@pytest.mark.parametrize("name", OF_MOMENTS)
+def test_moments_of_partitions_merge_to_the_model_of_all_rows(name):
+    X, y = load_wine(return_X_y=True)
+    X = (X - X.mean(0)) / X.std(0) + 0.3
+    model = clone(OF_MOMENTS[name])
+    parts = [collect_moments(X[part::3], y[part::3], track_fourth=True) for part in range(3)]
+    merged = parts[0].empty_copy()
+    for part in parts:
+        merged.merge(part)
+    if name in ("OrientedPCA", "VanishingComponents"):  # they ignore labels: one class of all rows
+        merged = collect_moments(X)
+    from_moments, from_rows = clone(model).fit_moments(merged), model.fit(X, y)
+    np.testing.assert_allclose(from_moments.transform(X), from_rows.transform(X), atol=1e-9)
+    if name == "FisherLDA":
+        np.testing.assert_allclose(from_moments.predict_proba(X), from_rows.predict_proba(X), atol=1e-10)
+
+
+def test_what_is_no_moments_is_refused_with_the_way_out():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=r"got ndarray: make them with eigenfeat.moments.collect_moments"):
+        FisherLDA().fit_moments(X)
+    with pytest.raises(ValueError, match="at least two classes; these have seen 1 class"):
+        FisherLDA().fit_moments(collect_moments(X))
+    with pytest.raises(ValueError, match="track_fourth=True"):
+        FisherLDA(shrinkage="auto").fit_moments(collect_moments(X, y))
+
+
+def test_names_of_earlier_versions_say_what_they_are_called_now():
+    with pytest.raises(TypeError, match="no parameter 'centre' any more: it is called centred"):
+        OrientedPCA(centre=False)
+    model = FisherLDA().fit(*load_iris(return_X_y=True))
+    with pytest.raises(AttributeError, match="it is now offsets_"):
+        model.offset_  # noqa: B018
+    X, _ = load_iris(return_X_y=True)
+    np.testing.assert_allclose(X @ model.components_.T + model.offsets_, model.transform(X), atol=1e-10)
+
+
+def test_reconstruction_needs_as_many_columns_as_components():
+    X, y = load_wine(return_X_y=True)
+    model = FisherLDA().fit(X, y)
+    with pytest.raises(ValueError, match="projections on 2 components"):
+        model.inverse_transform(np.zeros((3, 4)))
+    np.testing.assert_allclose(model.transform(model.inverse_transform(model.transform(X))), model.transform(X))

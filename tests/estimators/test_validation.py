@@ -1,0 +1,78 @@
+"""What is refused, with which words; and keys that say which rows are equal."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from eigenfeat.estimators.validation import check_class_labels, check_moments, check_weights, group_keys, row_keys
+from eigenfeat.moments import DenseMoments
+
+X = np.arange(12.0).reshape(4, 3)
+
+
+def test_weights():
+    assert check_weights(None, X) is None
+    np.testing.assert_array_equal(check_weights([1, 2, 0, 1], X), [1.0, 2.0, 0.0, 1.0])
+    for weights, message in (
+        ([1, -2, 1, 1], "the smallest is -2.*give them weight 0"),
+        ([0, 0, 0, 0], "zero"),
+        ([1, 1], "shape"),
+        ([1, np.nan, 1, 1], "NaN"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            check_weights(weights, X)
+
+
+def test_class_labels():
+    classes, codes = check_class_labels(np.array(["b", "a", "b"]), estimator="It")
+    np.testing.assert_array_equal(classes[codes], ["b", "a", "b"])
+    with pytest.raises(ValueError, match=r"It needs rows of at least two classes; y has only one class, .*7"):
+        check_class_labels(np.array([7, 7]), estimator="It")
+    with pytest.raises(ValueError, match=r"Class .*1.* has no row of positive sample weight"):
+        check_class_labels(np.array([0, 1]), np.array([1.0, 0.0]), estimator="It")
+    with pytest.raises(ValueError, match="continuous"):
+        check_class_labels(np.array([0.5, 1.7, 2.2]), estimator="It")
+
+
+def test_moments():
+    seen = DenseMoments().update(X, [0, 1, 1, 0])
+    check_moments(seen, True, False, estimator="It")
+    for moments, labels, fourth, message in (
+        (X, True, False, "takes the moments of rows, got ndarray.*collect_moments"),
+        (DenseMoments(), False, False, "at least one row; these have seen 0 classes"),
+        (
+            DenseMoments().update(X),
+            True,
+            False,
+            "It needs moments of rows of at least two classes; these have seen 1 class:",
+        ),
+        (seen, True, True, "track_fourth=True"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            check_moments(moments, labels, fourth, estimator="It")
+
+
+@given(st.lists(st.lists(st.sampled_from([0.0, -0.0, 1.0, 2.5]), min_size=3, max_size=3), min_size=1, max_size=20))
+def test_equal_rows_have_equal_keys_and_others_other_ones(rows):
+    rows = np.array(rows)
+    keys = row_keys(rows)
+    _, code = np.unique(rows + 0.0, axis=0, return_inverse=True)
+    same_row, same_key = code[:, None] == code, keys[:, None] == keys
+    np.testing.assert_array_equal(same_row, same_key)
+    np.testing.assert_array_equal(row_keys(rows[::-1]), keys[::-1])
+
+
+def test_keys_of_sparse_rows_tell_rows_apart_too():
+    rows = np.array([[0.0, 1, 2], [0, 1, 2], [1, 0, 2], [0, 0, 0]])
+    keys = row_keys(sparse.csr_array(rows))
+    np.testing.assert_array_equal(keys == keys[0], [True, True, False, False])
+
+
+def test_groups_are_keys_of_their_own():
+    keys = group_keys(["a", "b", "a", "c"], X)
+    np.testing.assert_array_equal(keys == keys[0], [True, False, True, False])
+    np.testing.assert_array_equal(group_keys(None, X), row_keys(X))
+    with pytest.raises(ValueError, match="inconsistent"):
+        group_keys([1, 2], X)

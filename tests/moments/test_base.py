@@ -1,0 +1,56 @@
+"""What all moments share: mixtures, pools, counts, and labels as codes."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eigenfeat.moments import DenseMoments, RowMoments
+from eigenfeat.moments.base import class_codes
+
+
+@pytest.fixture(params=[DenseMoments, RowMoments], ids=lambda cls: cls.__name__)
+def moments(request):
+    rng = np.random.default_rng(0)
+    return request.param().update(rng.normal(size=(10, 3)), np.repeat([0, 1, 2], [5, 3, 2]))
+
+
+def test_a_mixture_is_a_class_proportions_or_all_rows(moments):
+    np.testing.assert_allclose(moments.proportions(None), [0.5, 0.3, 0.2])
+    np.testing.assert_array_equal(moments.proportions(1), [0, 1, 0])
+    np.testing.assert_array_equal(moments.proportions([0.2, 0.8, 0.0]), [0.2, 0.8, 0.0])
+    np.testing.assert_allclose(moments.pool(np.array([1, 2])), [0, 0.6, 0.4])
+    np.testing.assert_allclose(moments.mean(moments.pool([0, 1])), (5 * moments.means[0] + 3 * moments.means[1]) / 8)
+
+
+def test_the_total_is_within_and_between(moments):
+    for mixture in (None, np.array([0.5, 0.5, 0.0]), 2):
+        total = moments.within(mixture).toarray() + moments.between(mixture).toarray()
+        np.testing.assert_allclose(moments.covariance(mixture).toarray(), total, atol=1e-12)
+        H = moments.between_factor(mixture)
+        np.testing.assert_allclose(moments.between(mixture).toarray(), H @ H.T, atol=1e-12)
+
+
+def test_rows_of_equal_weight_count_as_many_as_they_are(moments):
+    assert moments.effective_count() == pytest.approx(10)
+    assert moments.effective_count(2) == pytest.approx(2)
+    # Kish: (Σw)² / Σw²
+    weighted = type(moments)().update(np.eye(3), None, np.array([1.0, 1.0, 2.0]))
+    assert weighted.effective_count() == pytest.approx(16 / 6)
+
+
+def test_an_empty_copy_has_seen_nothing_and_takes_the_same_rows(moments):
+    empty = moments.empty_copy()
+    assert type(empty) is type(moments) and len(empty.classes) == 0
+    empty.merge(moments)
+    np.testing.assert_allclose(empty.covariance().toarray(), moments.covariance().toarray(), atol=1e-12)
+
+
+@given(st.lists(st.integers(-5, 5), min_size=1, max_size=30), st.lists(st.integers(-5, 5), max_size=5), st.booleans())
+def test_codes_point_at_the_sorted_union(labels, known, as_text):
+    labels, known = np.array(labels), np.unique(np.array(known, dtype=int))
+    if as_text:
+        labels, known = labels.astype(str), np.unique(known.astype(str))
+    classes, codes = class_codes(labels, known)
+    np.testing.assert_array_equal(classes, np.union1d(known, labels) if len(known) else np.unique(labels))
+    np.testing.assert_array_equal(classes[codes], labels)

@@ -1,0 +1,68 @@
+"""What every source of rows promises, and what a new kind of source gets for a width, a type and a pass."""
+
+import numpy as np
+import pytest
+
+from eigenfeat.rows import RandomRows, RowBlock, RowSource
+from eigenfeat.rows.source import part_of
+
+
+class Squares(RandomRows):
+    """Rows that exist when they are asked for: n, n²."""
+
+    n_columns = 2
+    dtype = np.dtype(np.float64)
+    n_rows = 25
+    default_batch = 10
+
+    @property
+    def labels(self):
+        return np.arange(25) % 2
+
+    def rows(self, selection):
+        n = np.arange(25.0)[selection]
+        return np.column_stack([n, n**2])
+
+
+class Stream(RowSource):
+    n_columns = 1
+    dtype = np.dtype(np.float64)
+
+    def blocks(self, batch_size=None):
+        yield RowBlock(0, np.zeros((2, 1)))
+        yield RowBlock(2, np.ones((3, 1)))
+
+
+@pytest.mark.parametrize("batch_size", [None, 1, 7, 25, 100])
+def test_a_pass_covers_every_row_once_in_order(batch_size):
+    blocks = list(Squares().blocks(batch_size))
+    assert [block.start for block in blocks] == list(range(0, 25, batch_size or 10))
+    np.testing.assert_array_equal(np.concatenate([b.rows for b in blocks]), Squares().rows(slice(None)))
+    np.testing.assert_array_equal(np.concatenate([b.labels for b in blocks]), Squares().labels)
+    assert all(block.weights is None for block in blocks)
+
+
+def test_a_block_knows_where_it_stands():
+    whole = np.empty((5, 1))
+    for block in Stream().blocks():
+        whole[block.selection] = block.rows
+    np.testing.assert_array_equal(whole[:, 0], [0, 0, 1, 1, 1])
+
+
+def test_a_stream_says_what_it_cannot_do_and_what_to_do_instead():
+    stream = Stream()
+    assert stream.n_rows is None and not stream.has_random_access
+    with pytest.raises(
+        TypeError, match=r"Stream can only be read in order: call blocks\(\), or hold.*eigenfeat.rows.held"
+    ):
+        stream.rows(slice(0, 1))
+
+
+def test_a_source_without_a_pass_cannot_be_made():
+    with pytest.raises(TypeError, match="abstract"):
+        type("Half", (RowSource,), {"n_columns": 1})()
+
+
+def test_part_of_what_is_not_there_is_not_there():
+    assert part_of(None, slice(0, 3)) is None
+    np.testing.assert_array_equal(part_of(np.arange(5), np.array([3, 1])), [3, 1])
