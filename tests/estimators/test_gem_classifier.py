@@ -99,6 +99,7 @@ def test_any_classifier_and_trees_take_the_projections(digits):
         GEMClassifier(1, classifier=KNeighborsClassifier()).fit(X, y)
 
 
+@pytest.mark.filterwarnings("ignore:divide by zero encountered in log")  # scikit-learn's forests do, and -inf is right
 def test_members_with_another_last_stage_are_averaged(digits):
     X, y, X_new, _ = digits
     random_pairs = {"class_pairs": "hypercube", "n_estimators": 2}

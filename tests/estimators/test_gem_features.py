@@ -119,6 +119,7 @@ def test_a_contraction_is_the_weighted_mean_of_second_moments(digits):
         GEMFeatures(class_pairs=-np.array([[u, v]])).fit(X, y)
 
 
+@pytest.mark.filterwarnings("ignore:MultinomialLogit stopped")  # after one step: its features are all that is asked for
 @pytest.mark.parametrize("options", [{}, {"n_components": 2, "constant": True, "noise": "covariance"}])
 def test_the_classifier_has_the_features_of_the_transformer(digits, options):
     X, y, X_new, _ = digits

@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigenfeat import MultinomialLogit
 from eigenfeat.features.maps import as_feature_map
-from eigenfeat.rows import as_row_source
+from eigenfeat.rows import RowBlock, RowSource, as_row_source
 from eigenfeat.stages import Affine, FeatureLayer, LayerRows
 
 
@@ -250,6 +250,19 @@ def test_a_labelled_source_is_rows_labels_and_weights():
     by_arrays = MultinomialLogit(1e-2).fit(X, names, weights)
     np.testing.assert_array_equal(by_rows.coef_, by_arrays.coef_)
     assert by_rows.classes_.tolist() == by_arrays.classes_.tolist() == sorted(set(names))
+
+
+def test_a_stream_is_refused_with_a_way_out():
+    class Stream(RowSource):
+        n_columns, dtype = 4, np.dtype(np.float64)
+
+        def blocks(self, batch_size=None):
+            yield RowBlock(0, SETS["iris"]()[0])
+
+    with pytest.raises(ValueError, match=r"only be read in order.*hold them in memory"):
+        MultinomialLogit().fit(Stream(), SETS["iris"]()[1])
+    model = MultinomialLogit().fit(*SETS["iris"]())
+    np.testing.assert_array_equal(model.predict(Stream()), model.predict(SETS["iris"]()[0]))  # one pass will do
 
 
 def test_the_fitted_value_says_what_the_estimator_says():
