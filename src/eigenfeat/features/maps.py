@@ -11,63 +11,16 @@ square root of the largest float, far beyond anything a fitted coefficient can u
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
 from numba import njit
 
-
-class FeatureMap(ABC):
-    """A named function of projections; frozen, so a fitted map can be shared."""
-
-    name: str
-
-    @abstractmethod
-    def n_columns(self, n_projections: int) -> int:
-        """Columns made from this many projections."""
-
-    @abstractmethod
-    def write(self, projections: np.ndarray, out: np.ndarray, start: int = 0) -> None:
-        """Fill ``n_columns(m)`` columns of ``out`` from column ``start`` on.
-
-        Both arrays are of one dtype and C-contiguous: compiled loops over whole rows are several times as
-        fast as over a slice of columns, whose stride they cannot know.
-        """
-
-    @abstractmethod
-    def feature_names(self, projection_names: Sequence[str]) -> list[str]:
-        """One name a column, in the order of the columns."""
-
-    def fit(self, projections: np.ndarray) -> FeatureMap:
-        """A map that has learnt from training projections what it needs; most need no more than their number."""
-        return self
-
-    @property
-    def learns(self) -> bool:
-        """Whether `fit` learns from the values of training projections, so that rows have to be there."""
-        return type(self).fit is not FeatureMap.fit
-
-    def __call__(self, projections: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        projections = np.ascontiguousarray(projections)
-        shape = (len(projections), self.n_columns(projections.shape[1]))
-        if out is not None and out.flags.c_contiguous and out.dtype == projections.dtype:
-            self.write(projections, out)
-            return out
-        features = np.empty(shape, projections.dtype)
-        self.write(projections, features)
-        if out is None:
-            return features
-        out[...] = features
-        return out
-
-
-def largest_magnitude(dtype: np.dtype, power: float) -> np.floating:
-    """The magnitude whose ``power`` is the square root of the largest float: where maps saturate."""
-    return dtype.type(float(np.finfo(dtype).max) ** (0.5 / max(power, 1.0)))
+from eigenfeat.features.feature_map import FeatureMap, largest_magnitude
+from eigenfeat.features.splines import SplineMap
 
 
 @dataclass(frozen=True)
@@ -189,99 +142,6 @@ class PlainMap(FeatureMap):
 
     def feature_names(self, projection_names: Sequence[str]) -> list[str]:
         return [name if self.name == "identity" else f"{name}_{self.name}" for name in projection_names]
-
-
-@dataclass(frozen=True, eq=False)
-class SplineMap(FeatureMap):
-    """A B-spline basis on each projection, with knots at quantiles of the training projections.
-
-    ``n_knots + degree - 1`` functions that sum to one; beyond the outer knots the value at the knot holds.
-
-    Parameters
-    ----------
-    n_knots : int
-        Knots a projection, the outer two included.
-    degree : int
-        Degree of the polynomial pieces.
-    knots : (n_projections, n_knots + 2 degree) array, optional
-        What ``fit`` learns: the knot vectors, the outer knots repeated as far as the degree asks.
-    """
-
-    n_knots: int = 5
-    degree: int = 3
-    knots: np.ndarray | None = None
-    name: str = "spline"
-
-    def n_columns(self, n_projections: int) -> int:
-        return (self.n_knots + self.degree - 1) * n_projections
-
-    def fit(self, projections: np.ndarray) -> SplineMap:
-        inner = np.quantile(projections, np.linspace(0, 1, self.n_knots), axis=0).T
-        knots = np.pad(inner, ((0, 0), (self.degree, self.degree)), mode="edge")
-        return replace(self, knots=np.ascontiguousarray(knots.astype(projections.dtype)))
-
-    def write(self, projections: np.ndarray, out: np.ndarray, start: int = 0) -> None:
-        if self.knots is None:
-            raise ValueError("The spline map has no knots yet: call fit with training projections first.")
-        inner = self.knots[:, self.degree : self.degree + self.n_knots]
-        _write_splines(projections, inner, self._pieces.astype(out.dtype, copy=False), out, start)
-
-    def feature_names(self, projection_names: Sequence[str]) -> list[str]:
-        n_functions = self.n_columns(1)
-        return [f"{name}_spline{b}" for b in range(n_functions) for name in projection_names]
-
-    @cached_property
-    def _pieces(self) -> np.ndarray:
-        """The functions that are not zero between two knots, as polynomials of the place in between, from 0 to 1.
-
-        (n_projections, n_knots - 1, degree + 1 powers, degree + 1 functions), by Cox and de Boor's recursion.
-        """
-        assert self.knots is not None
-        t, degree, n_pieces = self.knots.astype(np.float64), self.degree, self.n_knots - 1
-        at = lambda shift: t[:, degree + shift : degree + shift + n_pieces, None]  # noqa: E731
-        length = at(1) - at(0)
-        B = np.zeros((len(t), n_pieces, degree + 1, degree + 1))
-        B[:, :, 0, 0] = 1
-        for r in range(1, degree + 1):
-            carried = np.zeros(B.shape[:3])
-            for s in range(r):
-                left, right = at(s + 1 - r), at(s + 1)
-                share = np.divide(B[..., s], right - left, out=np.zeros(B.shape[:3]), where=right > left)
-                higher = length * np.roll(share, 1, axis=2)  # the power it had left is zero: the degree is below
-                B[..., s] = carried + (right - at(0)) * share - higher
-                carried = (at(0) - left) * share + higher
-            B[..., r] = carried
-        constant = t[:, -1] <= t[:, 0]  # nothing to tell apart, one function holds it
-        B[constant] = 0
-        B[constant, :, 0, 0] = 1
-        return B.astype(self.knots.dtype)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _write_splines(projections, inner, pieces, out, start):  # pragma: no cover - compiled
-    n, m = projections.shape
-    last = inner.shape[1] - 2
-    top = pieces.shape[2] - 1
-    out[:, start : start + (last + 1 + top) * m] = 0
-    for i in range(n):
-        for j in range(m):
-            x = min(max(projections[i, j], inner[j, 0]), inner[j, last + 1])
-            k = 0
-            for q in range(1, last + 1):
-                k += x >= inner[j, q]
-            length = inner[j, k + 1] - inner[j, k]
-            z = (x - inner[j, k]) / length if length > 0 else out.dtype.type(0)
-            piece = pieces[j, k]
-            at = start + k * m + j
-            if top == 3:  # the default, unrolled: twice as fast
-                for s in range(4):
-                    out[i, at + s * m] = ((piece[3, s] * z + piece[2, s]) * z + piece[1, s]) * z + piece[0, s]
-            else:
-                for s in range(top + 1):
-                    value = piece[top, s]
-                    for power in range(top - 1, -1, -1):
-                        value = value * z + piece[power, s]
-                    out[i, at + s * m] = value
 
 
 @dataclass(frozen=True)
