@@ -31,7 +31,7 @@ def settings(strategy: str, k: int) -> dict:
     if strategy == "all, uncapped":
         return {"class_pairs": "all", "n_components": 1}
     if strategy == "all":
-        return {"class_pairs": "all", "n_components": 1, "max_features": DIRECTIONS}
+        return {"class_pairs": "all", "n_components": 1, "max_components": DIRECTIONS}
     n_pairs = {"contractions": None, "one-vs-rest": None}.get(strategy, 4 * k)
     problems = {"one-vs-rest": k}.get(strategy, 4 * k)
     return {"class_pairs": strategy, "n_pairs": n_pairs, "n_components": max(1, DIRECTIONS // problems)}

@@ -30,9 +30,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from covertype_columns import column_scales, scaled
 from datasets import covertype_split
 from eigenfeat import GEMClassifier, GEMFeatures, MultinomialLogit
-from eigenfeat.features.expansion import as_row_source
-from eigenfeat.features.layer import TransformedRows
 from eigenfeat.features.maps import PowerMap, SplineMap
+from eigenfeat.rows import MappedRows, as_row_source
+from eigenfeat.stages import BaseMap
 
 PAPER = {"defaults": None, "gem": 12.9, "deep": 9.8, "rff": 12.7, "gem+rff": 8.4, "trees": None, "gem+trees": None}
 ROOT = PowerMap((1,), soft=True)
@@ -69,7 +69,7 @@ SETTINGS = {
 def fourier_logit(X, y, X_test) -> np.ndarray:
     """Predictions of a logit on as many cosines as GEM + RFF has columns."""
     sampler = RBFSampler(gamma=0.2, n_components=4000, random_state=0).fit(X[:10])
-    rows, test = (TransformedRows(as_row_source(Z), sampler, 4000) for Z in (X, X_test))
+    rows, test = (MappedRows(as_row_source(Z), BaseMap(sampler, 4000)) for Z in (X, X_test))
     return MultinomialLogit(1e-6, tol=1e-3, max_iter=40).fit(rows, y).predict(test)
 
 

@@ -28,7 +28,7 @@ def main() -> None:
     output = parser.parse_args().output
     mnist = load_mnist()
     X, y = (mnist["X_train"] / np.float32(255)).astype(np.float32), mnist["y_train"]
-    gem = GEMFeatures(5, class_pairs=PAIRS, ridge=0.5, feature_map="identity").fit(X, y)
+    gem = GEMFeatures(5, class_pairs=PAIRS, ridge=0.5, feature_map="identity", keep_inputs=False).fit(X, y)
 
     figure, axes = plt.subplots(5, 5, figsize=(5.4, 5.6))
     for ax, direction, pair, value in zip(axes.flat, gem.components_, gem.pairs_, gem.eigenvalues_):

@@ -25,9 +25,9 @@ from sklearn.kernel_approximation import RBFSampler
 
 from datasets import load_mnist
 from eigenfeat import GEMClassifier, MultinomialLogit
-from eigenfeat.features.expansion import Expansion, Projection, as_row_source
-from eigenfeat.features.layer import held
 from eigenfeat.features.maps import FEATURE_MAPS, PowerMap
+from eigenfeat.rows import as_row_source
+from eigenfeat.stages import Affine, FeatureLayer, LayerRows
 
 PAPER = {"gem": "108", "deep": "96", "three": "110", "random": "283", "rff": "-", "combination": "-"}
 
@@ -90,7 +90,7 @@ def fitted(data: Data, settings: dict, final: bool) -> tuple[np.ndarray, float, 
     model = GEMClassifier(**settings).fit(X, y)
     seconds = perf_counter() - start
     print("  " + ", ".join(f"{stage} {taken:.1f} s" for stage, taken in model.stage_seconds_.items()), flush=True)
-    return model.predict_log_proba(X_other), seconds, model._stacks[0].layers[-1].layer.n_directions
+    return model.predict_log_proba(X_other), seconds, model.stacks_[0].layers[-1].directions.n_directions
 
 
 def wrong(log_probabilities: np.ndarray, labels: np.ndarray) -> int:
@@ -101,10 +101,8 @@ def random_directions(data: Data, n_directions: int, seed: int) -> np.ndarray:
     """Log probabilities of the logit on the same map of as many random directions."""
     V = np.random.default_rng(seed).normal(size=(n_directions, data.X.shape[1])).astype(np.float32)
     V /= np.sqrt(np.mean((data.X[:5000] @ V.T) ** 2, axis=0))[:, None]
-    rows, test = (
-        Expansion(as_row_source(held(Projection(as_row_source(X), V))), FEATURE_MAPS["soft-cubic"])
-        for X in (data.X, data.X_test)
-    )
+    layer = FeatureLayer(Affine.of(V.T), FEATURE_MAPS["soft-cubic"])
+    rows, test = (LayerRows.of(as_row_source(X), layer) for X in (data.X, data.X_test))
     return MultinomialLogit(2e-4, label_smoothing=0.2, tol=1e-3).fit(rows, data.y).predict_log_proba(test)
 
 

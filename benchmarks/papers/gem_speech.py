@@ -28,8 +28,8 @@ from sklearn.preprocessing import StandardScaler
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from datasets import load_speech
 from eigenfeat import GEMClassifier, MultinomialLogit
-from eigenfeat.features.expansion import as_row_source
-from eigenfeat.features.layer import TransformedRows
+from eigenfeat.rows import MappedRows, as_row_source
+from eigenfeat.stages import BaseMap
 
 STRATEGIES = ("hypercube", "random", "stratified")
 RAW_GRID = {"alpha": (1e-2, 1e-3, 1e-4), "label_smoothing": (0.0, 0.2)}
@@ -50,7 +50,7 @@ def raw(X, y, groups, X_test, **settings) -> np.ndarray:
 
 def fourier(X, y, groups, X_test, *, n_features: int, gamma: float, **settings) -> np.ndarray:
     sampler = RBFSampler(gamma=gamma, n_components=n_features, random_state=0).fit(X[:10])
-    rows, test = (TransformedRows(as_row_source(Z), sampler, n_features) for Z in (X, X_test))
+    rows, test = (MappedRows(as_row_source(Z), BaseMap(sampler, n_features)) for Z in (X, X_test))
     return raw(rows, y, groups, test, **settings)
 
 

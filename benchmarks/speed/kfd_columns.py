@@ -20,7 +20,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from datasets import load_usps
-from eigenfeat.kernel import column_generation, lp
+from eigenfeat.kernel import Absolute, column_generation, lp
 from eigenfeat.kernel.problem import KernelProblem
 from eigenfeat.stages.kernels import Kernel, KernelRows
 
@@ -55,9 +55,9 @@ def main() -> None:
     before = 0
     for n in sizes:
         kernel = CountingRows(Kernel("rbf", 1 / (options.width * 256)), X[:n])
-        problem = KernelProblem(kernel, y[:n, None], np.ones(n), options.alpha, "absolute", "sparse")
+        problem = KernelProblem(kernel, y[:n, None], np.ones(n), options.alpha, Absolute(), "sparse")
         start = perf_counter()
-        generated = column_generation.solve(problem, random_state=0)
+        generated = column_generation.solve(problem)
         seconds = perf_counter() - start
         formed, priced = kernel.n_formed / n, kernel.n_priced / n**2
         expected = full_time * (n / before) ** 3 if before else 0.0

@@ -25,9 +25,11 @@ from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from datasets import load_usps
-from eigenfeat.kernel import qp
-from eigenfeat.kernel.interior_point import DenseCurvature, SeparableProgram, minimise
+from eigenfeat.kernel import Absolute, qp
+from eigenfeat.kernel.curvatures import DenseCurvature
+from eigenfeat.kernel.interior_point import minimise
 from eigenfeat.kernel.problem import KernelProblem
+from eigenfeat.kernel.separable_program import SeparableProgram
 from eigenfeat.stages.kernels import Kernel, KernelRows
 
 ALPHA = 0.1
@@ -117,7 +119,7 @@ def main() -> None:
             print(f"{n:6d} rows  {name:<14} {times[name]:8.2f} s   objective {objective:.8f}", flush=True)
         del quadratic
         start = process_time()
-        problem = KernelProblem(kernel, y[:n, None], np.ones(n), ALPHA, "absolute", "function")
+        problem = KernelProblem(kernel, y[:n, None], np.ones(n), ALPHA, Absolute(), "function")
         low_rank = qp.solve(problem, rank=min(500, n // 4))
         seconds = process_time() - start
         print(

@@ -25,17 +25,18 @@ from sklearn.linear_model._linear_loss import LinearModelLoss
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from datasets import load_mnist
 from eigenfeat import GEMFeatures, MultinomialLogit
-from eigenfeat.features.expansion import Expansion, as_row_source
 from eigenfeat.features.maps import as_feature_map
-from eigenfeat.linear.logit import LogitFit, LogitSolver, predict_scores
+from eigenfeat.linear.logit import LogitFit, LogitSolver
+from eigenfeat.rows import ArrayRows, held
+from eigenfeat.stages import Affine, Chain, FeatureLayer, LayerRows
 
 ALPHAS = (1e-2, 1e-3, 1e-4)
 GAP = 1e-3
 
 
-def expansion(X: np.ndarray, components: np.ndarray, dtype=np.float32) -> Expansion:
-    projections = (X @ components.T).astype(dtype, copy=False)
-    return Expansion(as_row_source(projections), as_feature_map("soft-cubic"), as_row_source(X.astype(dtype)))
+def expansion(X: np.ndarray, components: np.ndarray, y: np.ndarray | None = None, dtype=np.float32) -> LayerRows:
+    layer = FeatureLayer(Affine.of(components.T), as_feature_map("soft-cubic"), np.ones(X.shape[1]))
+    return LayerRows.of(ArrayRows(X.astype(dtype), y), layer)
 
 
 def held_out_alpha(X: np.ndarray, y: np.ndarray, components: np.ndarray, n_train: int) -> float:
@@ -75,9 +76,9 @@ class Trace:
         return next((point[:2] for point in self.points if point[2] <= target), None)
 
 
-def ours(rows: Expansion, y: np.ndarray, alpha: float) -> tuple[Trace, LogitFit]:
+def ours(rows: LayerRows, alpha: float) -> tuple[Trace, LogitFit]:
     trace = Trace()
-    solver = LogitSolver(rows, y, len(np.unique(y)))
+    solver = LogitSolver(rows, len(np.unique(rows.labels)))
     fit = solver.fit(alpha, tol=GAP / 5, callback=lambda _, step: trace.add(step.point.value))
     return trace, fit
 
@@ -127,25 +128,26 @@ def main() -> None:
     y = mnist["y_train"][:n_rows].astype(np.intp)
     X_test = mnist["X_test"].reshape(len(mnist["X_test"]), -1).astype(np.float32) / np.float32(255)
     components = GEMFeatures(n_components).fit(X, y).components_.astype(np.float32)
-    rows = expansion(X, components)
+    rows = expansion(X, components, y)
     print(f"MNIST GEM features: {rows.n_rows} x {rows.n_columns}, from {len(components)} directions")
 
     alpha = arguments.alpha or held_out_alpha(X, y, components, n_rows // 3)
     before = peak_gigabytes()
-    trace, fit = ours(rows, y, alpha)
+    trace, fit = ours(rows, alpha)
     print(
         f"ours: alpha {alpha:g}, {fit.n_iter} steps, {fit.n_passes:.0f} passes, {trace.seconds[0]:.1f} s to its own "
         f"stop; peak memory {peak_gigabytes():.2f} GB (before the fit: {before:.2f} GB)"
     )
-    errors = predict_scores(expansion(X_test, components), fit.coef, fit.intercept).argmax(axis=1)
+    scores = Chain((Affine.of(fit.coef.T, fit.intercept),))
+    errors = scores.at(expansion(X_test, components)).argmax(axis=1)
     print(f"test errors of ours: {np.sum(errors != mnist['y_test'])} of {len(X_test)}")
 
-    exact = LogitSolver(expansion(X, components, np.float64), y, 10, solver="gram")
+    exact = LogitSolver(expansion(X, components, y, np.float64), 10, solver="gram")
     polished = exact.fit(alpha, initial=(fit.coef, fit.intercept), tol=GAP / 100, max_iter=4)
     print(f"float64: f* {polished.objective:.8f}, estimated relative gap {polished.gap / polished.objective:.1e}")
     del exact
     minimum = min(polished.objective, fit.objective)
-    rival = theirs(rows.toarray(), y, alpha, minimum * (1 + GAP), arguments.cap)
+    rival = theirs(held(rows), y, alpha, minimum * (1 + GAP), arguments.cap)
 
     print(f"\n{'':>8}{'seconds':>28}{'processor seconds':>28}")
     print(f"{'gap':>8}" + 2 * f"{'ours':>8}{'theirs':>11}{'ratio':>9}")

@@ -11,7 +11,9 @@ from eigenfeat.estimators.gem_classifier_cv import GEMClassifierCV
 from eigenfeat.estimators.gem_features import GEMFeatures
 from eigenfeat.estimators.gem_regressor import GEMRegressor
 from eigenfeat.estimators.kernel_features import KernelFisherFeatures, OrientedKernelPCA
-from eigenfeat.estimators.kernel_fisher import KernelFisherClassifier, KernelFisherClassifierCV, KernelFisherRegressor
+from eigenfeat.estimators.kernel_fisher_classifier import KernelFisherClassifier
+from eigenfeat.estimators.kernel_fisher_cv import KernelFisherClassifierCV
+from eigenfeat.estimators.kernel_fisher_regressor import KernelFisherRegressor
 from eigenfeat.estimators.least_squares import (
     HypergraphFeatures,
     LeastSquaresCCA,

@@ -146,3 +146,9 @@ def test_unknown_map_lists_the_known(bad):
 def test_bad_powers(powers):
     with pytest.raises(ValueError, match="positive integers"):
         PowerMap(powers=powers)
+
+
+def test_a_map_says_whether_it_learns_from_values():
+    assert SplineMap().learns and ProductMap(SplineMap()).learns
+    assert not ProductMap(PowerMap()).learns and not PowerMap().learns
+    assert not as_feature_map(lambda P: np.hstack([P, P])).learns

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eigenfeat.features.pairs import (
+    STRATEGIES,
     all_pairs,
     auto_directions,
     choose_contrasts,
@@ -16,6 +17,7 @@ from eigenfeat.features.pairs import (
     stratified_pairs,
 )
 from eigenfeat.moments import DenseMoments
+from eigenfeat.quotients import IDENTITY
 
 
 def moments_of(k, seed=0, d=3):
@@ -103,3 +105,24 @@ def test_confusions_become_contrasts_with_the_rivals():
     np.testing.assert_allclose(contrasts[3, 1], [1 / 3, 1 / 3, 1 / 3, 0])  # never confused: all others
     with pytest.raises(ValueError, match="square"):
         confusion_contractions(np.ones((2, 3)))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_every_strategy_has_names_and_mixtures_of_classes(strategy):
+    moments = moments_of(6)
+    chosen = choose_contrasts(moments, strategy, np.random.RandomState(0))
+    assert len(chosen) == len(chosen.names) > 0
+    for above, below in chosen.mixtures:
+        assert moments.proportions(above).sum() == pytest.approx(1)
+        assert below == IDENTITY if isinstance(below, str) else moments.proportions(below).sum() == pytest.approx(1)
+
+
+def test_a_class_stands_over_the_rest_all_rows_or_nothing():
+    moments = moments_of(3)
+    rest, everyone, alone = (
+        choose_contrasts(moments, strategy, np.random.RandomState(0)).mixtures[1]
+        for strategy in ("one-vs-rest", "one-vs-all", "per-class")
+    )
+    np.testing.assert_allclose(rest[1], [0.5, 0, 0.5])
+    np.testing.assert_allclose(moments.proportions(everyone[1]), moments.shares)
+    assert alone == (1, IDENTITY) and rest[0] == everyone[0] == 1

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from written_out import small_problem
+from written_out import cells, small_problem
 
 from eigenfeat.kernel import column_generation, lp
+from eigenfeat.kernel.problem import KernelRequest
 from eigenfeat.stages.kernels import KernelRows
 
 
@@ -23,15 +24,14 @@ class CountingRows(KernelRows):
 
 
 def counting(problem, targets):
-    kernel = CountingRows(problem.kernel.kernel, problem.kernel.rows)
-    return replace(problem, targets=targets, kernel=kernel)
+    return replace(problem, targets=targets, kernel=CountingRows(problem.kernel.kernel, problem.kernel.rows))
 
 
 @pytest.mark.parametrize("alpha", [0.1, 1.0])
-@pytest.mark.parametrize(("loss", "penalty"), sorted(column_generation.SOLVES))
+@pytest.mark.parametrize(("loss", "penalty"), cells(column_generation.SOLVER))
 def test_reaches_the_objective_of_the_full_program(loss, penalty, alpha):
     problem = small_problem(loss, penalty, alpha, n=150)
-    solution = column_generation.solve(problem, random_state=0)
+    solution = column_generation.solve(problem, KernelRequest(random_state=0))
     assert solution.converged
     np.testing.assert_allclose(solution.objective, lp.solve(problem).objective, rtol=1e-6)
 
@@ -39,12 +39,8 @@ def test_reaches_the_objective_of_the_full_program(loss, penalty, alpha):
 @pytest.mark.parametrize("loss", ["absolute", "epsilon"])
 def test_a_sparse_solution_needs_few_columns(loss):
     problem = small_problem(loss, "sparse", 4.0, n=800)
-    problem = replace(
-        problem,
-        targets=problem.targets[:, :1],
-        kernel=CountingRows(problem.kernel.kernel, problem.kernel.rows),
-    )
-    solution = column_generation.solve(problem, random_state=0)
+    problem = counting(problem, problem.targets[:, :1])
+    solution = column_generation.solve(problem, KernelRequest(random_state=0))
     n_formed = problem.kernel.n_formed
     assert (solution.coefficients == 0).mean() >= 0.95
     assert n_formed <= 0.2 * 800
@@ -53,31 +49,23 @@ def test_a_sparse_solution_needs_few_columns(loss):
 
 def test_the_seed_decides_the_way_and_not_the_optimum():
     problem = small_problem("absolute", "sparse", 1.0, n=150)
-    first, again, other = (column_generation.solve(problem, random_state=seed) for seed in (0, 0, 1))
+    first, again, other = (column_generation.solve(problem, KernelRequest(random_state=seed)) for seed in (0, 0, 1))
     np.testing.assert_array_equal(first.coefficients, again.coefficients)
     np.testing.assert_allclose(first.objective, other.objective, rtol=1e-6)
 
 
 def test_targets_share_the_columns():
     problem = small_problem("absolute", "sparse", 1.0, n=150)
-    twice = replace(
-        problem,
-        targets=np.repeat(problem.targets[:, :1], 2, axis=1),
-        kernel=CountingRows(problem.kernel.kernel, problem.kernel.rows),
-    )
-    once = replace(
-        problem,
-        targets=problem.targets[:, :1],
-        kernel=CountingRows(problem.kernel.kernel, problem.kernel.rows),
-    )
-    column_generation.solve(twice, random_state=0)
-    column_generation.solve(once, random_state=0)
+    twice = counting(problem, np.repeat(problem.targets[:, :1], 2, axis=1))
+    once = counting(problem, problem.targets[:, :1])
+    column_generation.solve(twice, KernelRequest(random_state=0))
+    column_generation.solve(once, KernelRequest(random_state=0))
     assert twice.kernel.n_formed == once.kernel.n_formed
 
 
 def test_columns_that_leave_at_once_do_not_change_the_optimum():
     problem = small_problem("epsilon", "sparse", 0.5, n=100)
-    hasty = column_generation.solve(problem, random_state=0, max_idle=0)
+    hasty = column_generation.solve(problem, KernelRequest(random_state=0), max_idle=0)
     assert hasty.converged
     np.testing.assert_allclose(hasty.objective, lp.solve(problem).objective, rtol=1e-6)
 
@@ -85,5 +73,5 @@ def test_columns_that_leave_at_once_do_not_change_the_optimum():
 def test_a_precomputed_kernel_serves_as_well():
     problem = small_problem("absolute", "sparse", 1.0, n=80)
     matrix = KernelRows(problem.kernel.kernel, problem.kernel.matrix(), True)
-    precomputed = column_generation.solve(replace(problem, kernel=matrix), random_state=0)
+    precomputed = column_generation.solve(replace(problem, kernel=matrix), KernelRequest(random_state=0))
     np.testing.assert_allclose(precomputed.objective, lp.solve(problem).objective, rtol=1e-6)

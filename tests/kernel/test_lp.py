@@ -5,19 +5,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from written_out import optimum, small_problem
+from written_out import cells, check_minimum, optimum, repeated_rows, small_problem
 
 from eigenfeat.kernel import column_generation, lp
+from eigenfeat.kernel.problem import KernelRequest
 from eigenfeat.stages.kernels import Kernel, KernelRows
 
 
 @pytest.mark.parametrize("alpha", [1e-2, 1.0])
-@pytest.mark.parametrize(("loss", "penalty"), sorted(lp.SOLVES))
+@pytest.mark.parametrize(("loss", "penalty"), cells(lp.SOLVER))
 def test_reaches_the_optimum_of_the_written_out_program(loss, penalty, alpha):
     problem = small_problem(loss, penalty, alpha)
-    solution = lp.solve(problem)
-    assert solution.converged
-    np.testing.assert_allclose(solution.objective, optimum(problem), rtol=1e-6)
+    assert check_minimum(problem, lp.solve(problem)).converged
 
 
 @pytest.mark.parametrize("loss", ["absolute", "epsilon"])
@@ -37,14 +36,7 @@ def test_a_weight_counts_as_repeated_rows_and_zero_as_none(loss):
     counts = np.arange(30) % 4
     repeats = np.repeat(np.arange(30), counts)
     weighted = lp.solve(replace(problem, weights=counts.astype(float)))
-    repeated = lp.solve(
-        replace(
-            problem,
-            kernel=KernelRows(problem.kernel.kernel, problem.kernel.rows[repeats]),
-            targets=problem.targets[repeats],
-            weights=np.ones(len(repeats)),
-        )
-    )
+    repeated = lp.solve(repeated_rows(problem, repeats))
     np.testing.assert_allclose(weighted.objective, repeated.objective, rtol=1e-8)
     assert not weighted.coefficients[counts == 0].any()
 
@@ -59,4 +51,4 @@ def test_an_indefinite_kernel_is_allowed():
 
 def test_steps_are_limited_and_the_limit_is_reported():
     problem = small_problem("absolute", "sparse", 0.01)
-    assert not lp.solve(problem, max_iter=3).converged
+    assert not lp.solve(problem, KernelRequest(max_iter=3)).converged

@@ -8,9 +8,9 @@ from sklearn.metrics import log_loss
 
 from eigenfeat import MultinomialLogit
 from eigenfeat.estimators.validation import row_keys
-from eigenfeat.features.expansion import as_row_source
 from eigenfeat.linear.calibration import best_temperature, left_out_parts
 from eigenfeat.linear.logit import LogitSolver
+from eigenfeat.rows import as_row_source
 
 
 def test_best_temperature_recovers_the_one_labels_were_drawn_with():
@@ -62,10 +62,10 @@ def test_the_fit_that_leaves_rows_out_is_a_start_near_the_minimum(shape, left):
     rng = np.random.default_rng(2)
     X = rng.normal(size=shape)
     y = np.argmax(X[:, :3] + rng.normal(size=(len(X), 3)), axis=1)
-    solver = LogitSolver(as_row_source(X), y, 3, smoothing=0.2)
+    solver = LogitSolver(as_row_source(X, y), 3, smoothing=0.2)
     _, start = solver.calibrate(1e-2)
     warm = solver.fit(1e-2, initial=start, tol=1e-9)
-    cold = LogitSolver(as_row_source(X), y, 3, smoothing=0.2).fit(1e-2, tol=1e-9)
+    cold = LogitSolver(as_row_source(X, y), 3, smoothing=0.2).fit(1e-2, tol=1e-9)
     assert warm.objective == pytest.approx(cold.objective, rel=1e-8)
     np.testing.assert_allclose(warm.coef, cold.coef, atol=1e-3)
     assert warm.n_passes <= cold.n_passes

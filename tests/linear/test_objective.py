@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 from scipy.special import logsumexp
 
-from eigenfeat.features.expansion import as_row_source
 from eigenfeat.linear.objective import LogitObjective
 from eigenfeat.linear.passes import Passes
+from eigenfeat.rows import as_row_source
 
 
 def make_objective(constant=True, dtype=np.float64, storage=np.asarray, **how):

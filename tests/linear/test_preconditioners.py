@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from eigenfeat.features.expansion import as_row_source
 from eigenfeat.linear.objective import LogitObjective
 from eigenfeat.linear.passes import Passes
 from eigenfeat.linear.preconditioners import (
@@ -18,6 +17,7 @@ from eigenfeat.linear.preconditioners import (
     sampled_rows,
 )
 from eigenfeat.linear.steps import line_search
+from eigenfeat.rows import as_row_source
 
 
 def make_objective(n=900, d=600, alpha=0.5, constant=True):

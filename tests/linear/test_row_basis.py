@@ -5,9 +5,9 @@ import pytest
 from scipy import sparse
 
 from eigenfeat import MultinomialLogit
-from eigenfeat.features.expansion import as_row_source
 from eigenfeat.linear import logit
 from eigenfeat.linear.row_basis import RowBasis
+from eigenfeat.rows import as_row_source
 
 
 def wide_rows(n=60, d=400, rank=None, dtype=np.float64):
@@ -42,11 +42,3 @@ def test_a_path_starts_each_fit_where_the_last_ended():
     path = list(MultinomialLogit(tol=1e-9).alpha_path(X, y, [1e-1, 1e-2]))
     alone = MultinomialLogit(1e-2, tol=1e-9).fit(X, y)
     assert path[1].objective_ == pytest.approx(alone.objective_, rel=1e-7)
-
-
-def test_few_rows_are_solved_in_their_span_however_many_columns(monkeypatch):
-    X, y = wide_rows()
-    monkeypatch.setattr(logit, "MAX_GRAM_COLUMNS", 100)
-    solver = logit.LogitSolver(as_row_source(X), y, y.max() + 1)
-    assert solver.solver == "gram" and solver.objective.passes.n_columns <= len(X) + 1
-    assert logit.choose_solver(as_row_source(np.vstack([X] * 4))) == "diagonal"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from gem_cases import FEATURE_DEFAULTS, REGRESSOR_DEFAULTS
 from kernel_cases import kernel_fisher
 from least_squares_cases import MODELS, rows_for
 from recording import Case, new
@@ -26,15 +27,28 @@ OF_CLASSES = (
 OF_TARGETS = ("GEMRegressor", "KernelFisherRegressor", "SlicedInverseRegression")
 OF_ROWS = ("GaussianMixtureScore", "OrientedKernelPCA", "OrientedPCA", "VanishingComponents")
 METHODS = ("transform", "predict_proba", "decision_function", "predict", "score1")
+ADDED = {"GEMClassifier": {"transform"}, "GEMClassifierCV": {"transform"}}
+"""Methods an estimator did not have when the outputs were stored."""
+CHANGED = {"GEMFeatures": FEATURE_DEFAULTS, "GEMRegressor": REGRESSOR_DEFAULTS}
+"""Defaults that were others then."""
 
 
 def what_it_can(estimator, rows: Rows) -> dict:
     """The outputs of every method the estimator has."""
-    return {name: getattr(estimator, name)(rows.test) for name in METHODS if hasattr(estimator, name)}
+    added = ADDED.get(type(estimator).__name__, set())
+    methods = [name for name in METHODS if name not in added and hasattr(estimator, name)]
+    return {name: getattr(estimator, name)(rows.test) for name in methods}
 
 
 def default(estimator: str, rows: Source, **how) -> Case:
-    return Case(f"{estimator}-defaults only", partial(new, estimator), rows, (), extra=what_it_can, **how)
+    return Case(
+        f"{estimator}-defaults only",
+        partial(new, estimator, **CHANGED.get(estimator, {})),
+        rows,
+        (),
+        extra=what_it_can,
+        **how,
+    )
 
 
 def solver_case(solver: str, penalty: str = "function") -> Case:

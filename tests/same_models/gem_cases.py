@@ -38,10 +38,14 @@ SINGLE_RIDGE = {
     "reason": "float32 rows, and a regression on features that nearly depend on each other",
 }
 
+FEATURE_DEFAULTS = {"feature_map": "cubic", "keep_inputs": False}
+REGRESSOR_DEFAULTS = {"ridge": 0.5}
+"""Defaults when the outputs were stored."""
+
 TRANSFORMED = ("transform", "eigenvalues_")
 CLASSIFIED = ("predict_proba", "decision_function", "predict", "eigenvalues_")
-CHOSEN = (*CLASSIFIED, "ridge_", "min_eigenvalue_", "n_components_", "alpha_", "best_score_")
-PREDICTED = ("predict", "alpha_", "coef_", "intercept_", "contractions_")
+GRID_ORDER = ("ridge", "min_eigenvalue", "n_components", "alpha")
+PREDICTED = ("alpha_", "coef_", "intercept_", "contractions_")
 
 
 def gem_map(kind: str, *arguments, **parameters):
@@ -60,7 +64,7 @@ def waves(projections: np.ndarray) -> np.ndarray:
 
 
 def features(name: str, rows: Source = digits, parameters: dict | None = None, **how) -> Case:
-    make = partial(new, "GEMFeatures", **{"n_components": 2, **(parameters or {})})
+    make = partial(new, "GEMFeatures", **{"n_components": 2, **FEATURE_DEFAULTS, **(parameters or {})})
     return Case(f"GEMFeatures-{name}", make, rows, TRANSFORMED, **how)
 
 
@@ -218,24 +222,29 @@ GRID = {"ridges": (0.1, 1.0), "min_eigenvalues": (0.0, 0.5), "n_components_grid"
 
 
 def scores(estimator, rows: Rows) -> dict:
-    return {"scores": estimator.cv_results_["score"]}
+    """The choice and all scores, as losses and in the order in which they were stored."""
+    results = estimator.cv_results_
+    losses = (1.0 if estimator.scoring == "accuracy" else 0.0) - results["mean_test_score"]
+    order = np.lexsort([results[f"param_{name}"] for name in reversed(GRID_ORDER)])
+    chosen = {f"{name}_": value for name, value in estimator.best_params_.items()}
+    return {**chosen, "scores": losses[order], "best_score_": losses[estimator.best_index_]}
 
 
 def search(name: str, rows: Source = overlapping, parameters: dict | None = None, **how) -> Case:
     make = partial(new, "GEMClassifierCV", **GRID, **(parameters or {}))
-    return Case(f"GEMClassifierCV-{name}", make, rows, CHOSEN, extra=scores, **how)
+    return Case(f"GEMClassifierCV-{name}", make, rows, CLASSIFIED, extra=scores, **how)
 
 
 def search_cases() -> Iterator[Case]:
     yield search("plain")
     yield search("folds", parameters={"cv": 3})
-    yield search("log loss", parameters={"scoring": "log_loss", "cv": 2})
+    yield search("log loss", parameters={"scoring": "neg_log_loss", "cv": 2})
     yield search("groups", fit=grouped_fit, parameters={"cv": 3})
     yield search("weights", fit=weighted_fit)
     yield search("splitter", parameters={"cv": StratifiedKFold(2), "label_smoothing": 0.0})
     yield search("ensemble", parameters={"n_estimators": 2, "class_pairs": "random", "n_pairs": 3})
     yield search("csr", words)
-    yield search("wide", wide, {"shrinkage": "auto", "scoring": "log_loss"})
+    yield search("wide", wide, {"shrinkage": "auto", "scoring": "neg_log_loss"})
     yield search("two classes balanced", cancer, {"class_weight": "balanced", "noise": "covariance"})
 
 
@@ -243,8 +252,13 @@ def search_cases() -> Iterator[Case]:
 
 
 def regressor(name: str, rows: Source = curve, parameters: dict | None = None, **how) -> Case:
-    make = partial(new, "GEMRegressor", **{"n_components": 2, **(parameters or {})})
-    return Case(f"GEMRegressor-{name}", make, rows, (*PREDICTED, "eigenvalues_"), **how)
+    make = partial(new, "GEMRegressor", **{"n_components": 2, **REGRESSOR_DEFAULTS, **(parameters or {})})
+    return Case(f"GEMRegressor-{name}", make, rows, (*PREDICTED, "eigenvalues_"), **{"extra": predicted, **how})
+
+
+def predicted(estimator, rows: Rows) -> dict:
+    """Predictions of float32 rows were stored in float64."""
+    return {"predict": estimator.predict(rows.test).astype(np.float64)}
 
 
 def regressor_cases() -> Iterator[Case]:

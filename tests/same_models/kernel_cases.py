@@ -23,6 +23,8 @@ from same_data import (
     words,
 )
 
+from eigenfeat.kernel import LOSSES
+
 SINGLE = {"tolerance": 1e-4, "reason": "float32 rows: kernel values round at 6e-8, and the solve amplifies that"}
 
 EXPANDED = ("dual_coef_", "intercept_")
@@ -51,10 +53,8 @@ CELLS = [(loss, penalty, solver) for (loss, penalty), solvers in SOLVERS.items()
 
 def kernel_fisher(estimator: str, loss: str = "squared", width: float | None = None, **parameters):
     """A kernel Fisher estimator with a loss, and the width of that loss where it has one."""
-    if width is not None:
-        parameters["huber_sigma" if loss == "huber" else "epsilon"] = width
     if not estimator.endswith("CV"):
-        parameters["loss"] = loss
+        parameters["loss"] = loss if width is None else LOSSES[loss](width)
     return new(estimator, **parameters)
 
 
@@ -106,7 +106,12 @@ def two_classes() -> Rows:
 
 def classifier(name: str, rows: Source = wine, parameters: dict | None = None, **how) -> Case:
     make = partial(kernel_fisher, "KernelFisherClassifier", **{"gamma": 0.05, **(parameters or {})})
-    return Case(f"KernelFisherClassifier-{name}", make, rows, (*CLASSIFIED, *LEFT_OUT), **how)
+    return Case(f"KernelFisherClassifier-{name}", make, rows, **{"outputs": (*CLASSIFIED, *LEFT_OUT), **how})
+
+
+def double_probabilities(estimator, rows: Rows) -> dict[str, np.ndarray]:
+    """Probabilities in the type they were stored in: they have that of the rows since."""
+    return {"predict_proba": estimator.predict_proba(rows.test).astype(np.float64)}
 
 
 def overlap(A: np.ndarray, B: np.ndarray) -> float:
@@ -177,10 +182,10 @@ def restricted_cases() -> Iterator[Case]:
         ("default number", {"centers": "random"}),
     ):
         yield classifier(f"centres {name}", parameters=parameters)
-    for expansion in ("short", "long"):
-        invariant = {"invariances": [shifted, (0.5, stretched)], "expansion": expansion}
-        yield classifier(f"invariances {expansion}", two_classes, invariant)
-        yield classifier(f"invariances {expansion} centres", parameters={**invariant, "n_centers": 15})
+    for name, expand_over in (("short", "rows"), ("long", "transformed")):
+        invariant = {"invariances": [shifted, (0.5, stretched)], "expand_over": expand_over}
+        yield classifier(f"invariances {name}", two_classes, invariant)
+        yield classifier(f"invariances {name} centres", parameters={**invariant, "n_centers": 15})
     coefficients = {"invariances": [shifted], "penalty": "coefficients", "solver": "eigen"}
     yield classifier("invariances coefficients eigen", two_classes, coefficients)
 
@@ -192,7 +197,8 @@ def classifier_cases() -> Iterator[Case]:
     yield from restricted_cases()
     yield classifier("csr", words, {"gamma": None})
     yield classifier("csr support vectors", words, {"gamma": None, "loss": "absolute", "tol": 1e-10})
-    yield classifier("float32", as_float32(wine), **SINGLE)
+    of_type = tuple(name for name in (*CLASSIFIED, *LEFT_OUT) if name != "predict_proba")
+    yield classifier("float32", as_float32(wine), outputs=of_type, extra=double_probabilities, **SINGLE)
     yield classifier("default tolerance", parameters={"loss": "huber"})
     yield classifier("weights", fit=weighted_fit)
     yield classifier("balanced", cancer, {"class_weight": "balanced"}, fit=weighted_fit)
@@ -251,7 +257,7 @@ def regressor_cases() -> Iterator[Case]:
     yield regressor("poly", parameters={"kernel": "poly", "degree": 2})
     yield regressor("precomputed", as_kernel(curve, 0.1), {"kernel": "precomputed"})
     yield regressor("invariances", parameters={"invariances": [(2.0, stretched)], "n_centers": 20})
-    yield regressor("invariances long", short_curve, {"invariances": [shifted], "expansion": "long"})
+    yield regressor("invariances long", short_curve, {"invariances": [shifted], "expand_over": "transformed"})
     yield regressor("csr", with_targets(words, three_targets))
     yield regressor("float32", as_float32(curve), {"alpha": 1.0}, **SINGLE)
 
@@ -272,7 +278,7 @@ def feature_cases() -> Iterator[Case]:
     yield features("centres", parameters={"n_centers": 20})
     yield features("kmeans", parameters={"centers": "kmeans", "n_centers": 10})
     yield features("invariances", parameters={"invariances": [shifted], "n_centers": 20})
-    yield features("invariances long", two_classes, {"invariances": [shifted], "expansion": "long"})
+    yield features("invariances long", two_classes, {"invariances": [shifted], "expand_over": "transformed"})
     yield features("weights", fit=weighted_fit)
     yield features("poly", parameters={"kernel": "poly", "degree": 2})
     yield features("precomputed", as_kernel(wine, 0.05), {"kernel": "precomputed"})
@@ -285,17 +291,22 @@ def oriented(name: str, rows: Source = wine, parameters: dict | None = None, **h
     return Case(f"OrientedKernelPCA-{name}", make, rows, TRANSFORMED, **how)
 
 
+def fit_beside(noise: np.ndarray, estimator, rows: Rows):
+    return estimator.fit(rows.X, noise=noise)
+
+
 def oriented_cases() -> Iterator[Case]:
     noise = np.random.default_rng(12).normal(size=(30, 13)) * np.linspace(0.2, 2, 13)
     yield oriented("plain")
     yield oriented("default width", parameters={"gamma": None, "n_components": 4})
     yield oriented("all components", curve, {"n_components": None, "kernel": "poly", "degree": 2})
-    yield oriented("noise", parameters={"noise": noise})
-    yield oriented("weighted noise", parameters={"noise": noise, "noise_weight": 0.3, "n_components": 3})
+    beside_noise = partial(fit_beside, noise)
+    yield oriented("noise", fit=beside_noise)
+    yield oriented("weighted noise", parameters={"noise_weight": 0.3, "n_components": 3}, fit=beside_noise)
     yield oriented("coefficients", parameters={"penalty": "coefficients"})
     yield oriented("invariances", parameters={"invariances": [shifted, stretched]})
-    yield oriented("invariances long", two_classes, {"invariances": [shifted], "expansion": "long"})
-    yield oriented("centres", parameters={"n_centers": 20, "noise": noise})
+    yield oriented("invariances long", two_classes, {"invariances": [shifted], "expand_over": "transformed"})
+    yield oriented("centres", parameters={"n_centers": 20}, fit=beside_noise)
     yield oriented("kmeans", parameters={"centers": "kmeans", "n_centers": 10})
     yield oriented("weights", fit=weighted_fit)
     yield oriented("precomputed", as_kernel(wine, 0.05), {"kernel": "precomputed"})

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
-from recording import Case, grouped_fit, new, weighted_fit
+from recording import Case, new, weighted_fit
 from same_data import Rows, Source, as_float32, cancer, digits, named_wine, wide, wide_words, wine, words
+
+from eigenfeat.rows import as_row_source
 
 SINGLE = {"tolerance": 1e-4, "reason": "float32 rows, whose gradient is zero only up to their rounding"}
 OUTPUTS = ("decision_function", "predict_proba", "predict", "coef_", "intercept_", "temperature_", "objective_")
@@ -23,8 +25,13 @@ def fit_twice(estimator, rows: Rows):
     return estimator.fit(rows.X, rows.y).set_params(alpha=3e-2).fit(rows.X, rows.y)
 
 
-def fit_all_ways(estimator, rows: Rows):
-    return estimator.fit(rows.X, rows.y, sample_weight=rows.weights, groups=rows.groups)
+def keyed_fit(estimator, rows: Rows):
+    """Groups as the keys themselves, which they were when the outputs were stored."""
+    return estimator.fit_rows(as_row_source(rows.X, rows.y), keys=rows.groups)
+
+
+def weighted_keyed_fit(estimator, rows: Rows):
+    return estimator.fit_rows(as_row_source(rows.X, rows.y, rows.weights), keys=rows.groups)
 
 
 def along_alphas(estimator, rows: Rows) -> dict:
@@ -49,8 +56,8 @@ def logit_cases() -> Iterator[Case]:
     yield logit("class weights", parameters={"class_weight": {0: 1.0, 1: 3.0, 2: 0.5}})
     yield logit("no intercept", parameters={"fit_intercept": False})
     yield logit("smoothed", parameters={"label_smoothing": 0.1})
-    yield logit("smoothed groups", parameters={"label_smoothing": 0.1}, fit=grouped_fit)
-    yield logit("smoothed groups weights", digits, {"label_smoothing": 0.3}, fit=fit_all_ways)
+    yield logit("smoothed groups", parameters={"label_smoothing": 0.1}, fit=keyed_fit)
+    yield logit("smoothed groups weights", digits, {"label_smoothing": 0.3}, fit=weighted_keyed_fit)
     yield logit("gram", words, {"solver": "gram"})
     yield logit("diagonal", digits, {"solver": "diagonal"})
     yield logit("small batches", parameters={"batch_size": 32})

@@ -22,6 +22,8 @@ MOST_NUMBERS = 90
 
 RENAMED = {
     "centre": "centred",
+    "max_features": "max_components",
+    "n_bins": "n_slices",
     "noise": "corruption",
     "noise_level": "corruption_level",
     "noise_variance_": "corruption_variance_",

@@ -127,7 +127,8 @@ class ScoresMixin(ClassifierMixin):
 
     def predict(self, X):
         """The class of the largest decision value."""
-        return self.classes_[winners(self.decision_function(X))]
+        chosen = winners(self.decision_function(X))  # first: it says so where there was no fit
+        return self.classes_[chosen]
 
     def predict_log_proba(self, X):
         """Logarithms of the class probabilities, (n, k), exact where the probabilities round to zero."""

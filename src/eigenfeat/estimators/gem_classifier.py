@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
-from scipy.special import log_softmax
-from sklearn.base import ClassifierMixin, _fit_context, clone
-from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval
-from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import clone
+from sklearn.utils.metaestimators import available_if
 
-from eigenfeat.estimators.gem_base import GEMBase
-from eigenfeat.estimators.multinomial_logit import MultinomialLogit
-from eigenfeat.estimators.validation import check_class_labels, check_weights, group_keys
-from eigenfeat.features.expansion import RowSource
-from eigenfeat.features.layer import direction_parts, held
-
-LOGIT_TOL = {np.dtype(np.float32): 3e-3, np.dtype(np.float64): 1e-5}
-"""Relative gap to the minimum of the convex stage, by the type of the rows; 3e-3 is below what test errors show."""
-
-AUTO_PENALTY = 5000.0
-"""``alpha · rows · columns`` by default: between what sets of two classes, with few columns, and of many ask for."""
+from eigenfeat._sklearn import COUNT, NON_NEGATIVE, HasMethods, checked_fit
+from eigenfeat.estimators.edge import renamed_parameters
+from eigenfeat.estimators.gem_base import RENAMED
+from eigenfeat.estimators.gem_classifier_base import GEMClassifierBase
+from eigenfeat.features.stack import layer_moments
+from eigenfeat.rows import RandomRows, held
+from eigenfeat.stages import Affine, Beside, EstimatorScores, Fitted, Stage
 
 
-class GEMClassifier(ClassifierMixin, GEMBase):
+def _has_probabilities(model: GEMClassifier) -> bool:
+    """Whether the last stage, fitted or to be, knows probabilities."""
+    last = getattr(model, "classifiers_", [model.classifier])[0]
+    return last is None or hasattr(last, "predict_log_proba")
+
+
+@renamed_parameters(**RENAMED)
+class GEMClassifier(GEMClassifierBase):
     """GEM features and a multinomial logit: Algorithm 1 of the paper, composed with itself and with other maps.
 
     Parameters
     ----------
     n_components, class_pairs, n_pairs, noise, feature_map, ridge, ridge_shape, shrinkage, min_eigenvalue
         As in `GEMFeatures`. With several layers, ``n_components``, ``ridge``, ``shrinkage``, ``min_eigenvalue``,
-        ``max_features``, ``feature_map`` and ``keep_inputs`` may be lists with one value a layer.
-    max_features, keep_inputs, constant, solver, tol, n_jobs
+        ``max_components``, ``feature_map`` and ``keep_inputs`` may be lists with one value a layer.
+    max_components, keep_inputs, constant, solver, tol, n_jobs
         As in `GEMFeatures`.
     n_layers : int
         More than one is deep GEM: GEM on the features of the layer below.
@@ -49,7 +49,8 @@ class GEMClassifier(ClassifierMixin, GEMBase):
         Of the logit, as in `MultinomialLogit`: with as many features as GEM makes, smoothed labels are quicker to
         fit and more accurate than plain ones.
     classifier : classifier, optional
-        Any scikit-learn classifier instead of the logit; its features are then formed as one matrix.
+        Any scikit-learn classifier with ``predict_log_proba`` or ``decision_function`` instead of the logit; its
+        features are then formed as one matrix.
     class_weight : "balanced", dict or None
         Weights of classes in the last stage.
     max_iter : int
@@ -61,8 +62,10 @@ class GEMClassifier(ClassifierMixin, GEMBase):
 
     Attributes
     ----------
-    components_, offsets_, eigenvalues_, residuals_, pairs_, solver_, moments_
+    components_, offsets_, eigenvalues_, residuals_, pairs_, solver_, criterion_, moments_
         Of the first layer of the first member, as in `GEMFeatures`.
+    stacks_ : tuple of `eigenfeat.features.stack.Stack`
+        The layers of each member as a value, with what is known of each direction.
     classifiers_ : list
         The last stage of each member.
     n_iter_ : int
@@ -88,16 +91,10 @@ class GEMClassifier(ClassifierMixin, GEMBase):
     """
 
     _parameter_constraints: dict = {
-        **GEMBase._parameter_constraints,
-        "n_layers": [Interval(Integral, 1, None, closed="left")],
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "base_map": [None, HasMethods(["fit", "transform"])],
-        "alpha": [None, Interval(Real, 0, None, closed="left")],
-        "label_smoothing": [Interval(Real, 0, 1, closed="left")],
+        **GEMClassifierBase._parameter_constraints,
+        "n_layers": [COUNT],
+        "alpha": [None, NON_NEGATIVE],
         "classifier": [None, HasMethods(["fit", "predict"])],
-        "class_weight": [None, dict, str],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -112,7 +109,7 @@ class GEMClassifier(ClassifierMixin, GEMBase):
         ridge_shape="identity",
         shrinkage=None,
         min_eigenvalue=None,
-        max_features=None,
+        max_components=None,
         keep_inputs=True,
         constant=False,
         n_layers=1,
@@ -138,7 +135,7 @@ class GEMClassifier(ClassifierMixin, GEMBase):
         self.ridge_shape = ridge_shape
         self.shrinkage = shrinkage
         self.min_eigenvalue = min_eigenvalue
-        self.max_features = max_features
+        self.max_components = max_components
         self.keep_inputs = keep_inputs
         self.constant = constant
         self.n_layers = n_layers
@@ -155,7 +152,7 @@ class GEMClassifier(ClassifierMixin, GEMBase):
         self.verbose = verbose
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked_fit
     def fit(self, X, y, sample_weight=None, *, groups=None):
         """Find features and fit the classifier on them.
 
@@ -173,54 +170,52 @@ class GEMClassifier(ClassifierMixin, GEMBase):
         -------
         self
         """
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
-        weights = check_weights(sample_weight, X)
-        self.classes_, codes = check_class_labels(y, weights, estimator=type(self).__name__)
-        source, keys = self._input_rows(X, codes), group_keys(groups, X)
-        self.stage_seconds_ = {}
-        self.moments_ = self._moments(0, source, codes, weights)
-        return self._fit_members(source, codes, weights, keys)
+        training = self._training_rows(X, y, sample_weight, groups)
+        settings = self._settings(self.n_layers)
+        self.stage_seconds_: dict[str, float] = {}
+        moments = layer_moments(training.rows, settings.layers[0], training.classes, self.stage_seconds_)
+        return self._fit_members(moments, training, settings, self.alpha)
 
-    def _fit_members(self, source: RowSource, codes: np.ndarray, weights: np.ndarray | None, keys: np.ndarray):
-        rng = check_random_state(self.random_state)
-        self._stacks, self.classifiers_ = [], []
-        for _ in range(self.n_estimators):
-            stack = self._fit_stack(self.moments_, source, codes, weights, rng)
-            self._stacks.append(stack)
-            with self._timed("classifier"):
-                self.classifiers_.append(self._last_stage(stack.rows(source, hold=True), codes, weights, keys))
-        self.n_iter_ = max(np.max(getattr(last, "n_iter_", 1)) for last in self.classifiers_)
-        return self
+    # ------------------------------------------------------------------ a last stage of the user's
 
-    def _last_stage(self, rows: RowSource, codes: np.ndarray, weights: np.ndarray | None, keys: np.ndarray):
-        if self.class_weight is not None:
-            by_class = compute_sample_weight(self._class_weight_by_code(), codes)
-            weights = by_class if weights is None else weights * by_class
+    def _fit_last(self, rows: RandomRows, keys: np.ndarray, alpha: float | None) -> Any:
         if self.classifier is None:
-            return self._logit(rows, weights).fit(rows, codes, sample_weight=weights, groups=keys)
-        last = clone(self.classifier)
-        return last.fit(held(rows), codes) if weights is None else last.fit(held(rows), codes, sample_weight=weights)
+            return super()._fit_last(rows, keys, alpha)
+        weights = {} if rows.weights is None else {"sample_weight": rows.weights}
+        last = clone(self.classifier).fit(held(rows), rows.labels, **weights)
+        if not hasattr(last, "predict_log_proba") and not hasattr(last, "decision_function"):
+            raise ValueError(
+                f"The classifier {type(last).__name__} has neither predict_log_proba nor decision_function: nothing to "
+                "tell its classes apart by. Give another, or put GEMFeatures before it in a pipeline."
+            )
+        return last
 
-    def _logit(self, rows: RowSource, weights: np.ndarray | None) -> MultinomialLogit:
-        tol = LOGIT_TOL[np.dtype(rows.dtype)]
-        n_rows = rows.n_rows if weights is None else float(np.sum(weights))
-        return MultinomialLogit(
-            AUTO_PENALTY / (n_rows * rows.n_columns) if self.alpha is None else self.alpha,
-            label_smoothing=self.label_smoothing,
-            tol=tol,
-            max_iter=self.max_iter,
-            n_jobs=self.n_jobs,
-            verbose=bool(self.verbose),
-        )
+    def _score_stages(self, last: Any) -> tuple[Stage, ...]:
+        if self.classifier is None:
+            return super()._score_stages(last)
+        n_classes = len(self.classes_)
+        if _has_probabilities(self):
+            return (EstimatorScores(last, "predict_log_proba", n_classes),)
+        return (EstimatorScores(last, "decision_function", 1 if n_classes == 2 else n_classes),)
 
-    def _class_weight_by_code(self):
-        if not isinstance(self.class_weight, dict):
-            return self.class_weight
-        codes = {label: code for code, label in enumerate(self.classes_.tolist())}
-        return {codes[label]: weight for label, weight in self.class_weight.items()}
+    def _chains(self) -> Fitted:
+        fitted = super()._chains()
+        return fitted if _has_probabilities(self) else replace(fitted, probabilities=None)
 
-    # ------------------------------------------------------------------ predict
+    def _combined(self, members: tuple[Stage, ...]) -> tuple[Stage, ...]:
+        if _has_probabilities(self):
+            return super()._combined(members)
+        width = members[0].n_columns(self.n_features_in_)
+        return Beside(members), Affine.of(np.tile(np.eye(width) / len(members), (len(members), 1)))
 
+    def _scores(self, X) -> np.ndarray:
+        if self.classifier is None:
+            return super()._scores(X)
+        # A given classifier is asked once, for all rows: it may be slow to start, or unsafe in threads.
+        X = self._check_new(X)
+        return self.fitted_.scores.astype(X.dtype).apply(X)  # type: ignore[union-attr]
+
+    @available_if(_has_probabilities)
     def predict_log_proba(self, X):
         """Logarithms of the class probabilities: of an ensemble, the geometric mean of its members', normalised.
 
@@ -232,77 +227,9 @@ class GEMClassifier(ClassifierMixin, GEMBase):
         -------
         (n, k) array
         """
-        check_is_fitted(self, "classifiers_")
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        source = self._input_rows(X)
-        total = sum(
-            last.predict_log_proba(self._features(stack, source))
-            for stack, last in zip(self._stacks, self.classifiers_)
-        )
-        return log_softmax(total / len(self.classifiers_), axis=1)
+        return super().predict_log_proba(X)
 
-    def _features(self, stack, source: RowSource):
-        rows = stack.rows(source)
-        return rows if self.classifier is None else held(rows)
-
+    @available_if(_has_probabilities)
     def predict_proba(self, X):
-        """Class probabilities, (n, k)."""
-        return np.exp(self.predict_log_proba(X))
-
-    def decision_function(self, X):
-        """Log probabilities, or for two classes the log odds of the second; of the given classifier, its own."""
-        if self.classifier is None or hasattr(self.classifiers_[0], "predict_log_proba"):
-            scores = self.predict_log_proba(X)
-            return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
-        check_is_fitted(self, "classifiers_")
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        source = self._input_rows(X)
-        members = zip(self._stacks, self.classifiers_)
-        return sum(last.decision_function(held(stack.rows(source))) for stack, last in members) / self.n_estimators
-
-    def predict(self, X):
-        """The most probable class of every row."""
-        scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
-
-    # ------------------------------------------------------------------ explain
-
-    def reliance(self, X):
-        """How much the classifier leans on each direction of the last layer, on these rows.
-
-        The scores of a linear last stage are sums over directions; a direction's reliance is the variance over rows of
-        its part, summed over classes (after taking off their mean, which no probability depends on), as a share of the
-        total over directions. Of an ensemble, the first member's.
-
-        Parameters
-        ----------
-        X : (n, d) array, sparse matrix or dataframe
-            A thousand rows are plenty.
-
-        Returns
-        -------
-        reliance : (m,) array
-            Shares, summing to one.
-        pairs : (m, 2) array
-            Labels of numerator and denominator of each direction.
-        """
-        check_is_fitted(self, "classifiers_")
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        layer = self._stacks[0].layers[-1].layer
-        parts = direction_parts(self._stacks[0].rows(self._input_rows(X)), self._coefficients(), layer.n_directions)
-        total = parts.sum()
-        return (parts / total if total > 0 else parts), layer.names[layer.contrast]
-
-    def _coefficients(self) -> np.ndarray:
-        """(k, columns) of the first last stage, centred over classes."""
-        coef = getattr(self.classifiers_[0], "coef_", None)
-        if coef is None:
-            raise ValueError(f"reliance needs a linear last stage; {type(self.classifiers_[0]).__name__} has no coef_.")
-        coef = np.asarray(coef, dtype=np.float64)
-        coef = np.concatenate([-coef / 2, coef / 2]) if len(coef) == 1 else coef
-        return coef - coef.mean(axis=0)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+        """Class probabilities, (n, k), in the order of ``classes_``."""
+        return super().predict_proba(X)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import TransformerMixin, _fit_context
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from eigenfeat.estimators.gem_base import GEMBase
-from eigenfeat.estimators.validation import check_class_labels, check_weights
-from eigenfeat.features.expansion import as_row_source
-from eigenfeat.features.layer import held
+from eigenfeat._sklearn import checked_fit
+from eigenfeat.estimators.edge import renamed_parameters
+from eigenfeat.estimators.gem_base import RENAMED, GEMFeaturesMixin
+from eigenfeat.estimators.validation import check_class_labels, check_moments, check_weights
+from eigenfeat.features.stack import StackSettings, fit_stack, layer_moments
+from eigenfeat.moments import Moments
+from eigenfeat.rows import ArrayRows, RandomRows
+from eigenfeat.stages import Fitted
 
 
-class GEMFeatures(TransformerMixin, GEMBase):
+@renamed_parameters(**RENAMED)
+class GEMFeatures(GEMFeaturesMixin):
     r"""Features from generalized eigenvectors of class-conditional second moments.
 
     For ordered pairs of classes (i, j) the top solutions of
@@ -40,6 +43,8 @@ class GEMFeatures(TransformerMixin, GEMBase):
         - "hypercube": labels placed at random on a hypercube, neighbours in both orders, k log₂ k;
         - "random", "stratified": as many pairs at random; with every class equally often on either side;
         - "one-vs-rest": each class over the pool of the others;
+        - "one-vs-all": each class over the pool of all rows (common spatial patterns);
+        - "per-class": each class over the identity, a principal component analysis of its own;
         - "contractions": classes clustered by their moments; groups over groups, and each class over and under
           the rest of its group (section 5 of the paper).
     n_pairs : int, optional
@@ -60,7 +65,7 @@ class GEMFeatures(TransformerMixin, GEMBase):
         Of the noise towards a multiple of the identity.
     min_eigenvalue : float, optional
         θ: directions with a smaller λ are dropped. When none is left, the best of each pair is kept.
-    max_features : int, optional
+    max_components : int, optional
         Directions in all, kept by eigenvalue.
     keep_inputs : bool
         Whether the inputs stand before the features, in units of their root mean square over all columns.
@@ -78,9 +83,11 @@ class GEMFeatures(TransformerMixin, GEMBase):
     eigenvalues_, residuals_ : (m,) arrays
     pairs_ : (m, 2) array
         Labels of numerator and denominator of each component.
+    stacks_ : tuple of `eigenfeat.features.stack.Stack`
+        The layer as a value, with what is known of each direction.
     stage_seconds_ : dict
         What the fit took for "moments" and "directions".
-    classes_, moments_, solver_, n_features_in_
+    classes_, moments_, solver_, criterion_, n_features_in_
         As in `FisherLDA`.
 
     References
@@ -94,7 +101,7 @@ class GEMFeatures(TransformerMixin, GEMBase):
     >>> X, y = load_digits(return_X_y=True)
     >>> gem = GEMFeatures(n_components=3, ridge=0.1).fit(X, y)
     >>> gem.components_.shape, gem.transform(X).shape
-    ((270, 64), (1797, 1620))
+    ((270, 64), (1797, 1684))
     >>> gem.pairs_[0], float(gem.eigenvalues_[0].round(1))
     (array([0, 1]), 71.9)
     """
@@ -106,13 +113,13 @@ class GEMFeatures(TransformerMixin, GEMBase):
         class_pairs="auto",
         n_pairs=None,
         noise="second_moment",
-        feature_map="cubic",
+        feature_map="soft-cubic",
         ridge=1.0,
         ridge_shape="identity",
         shrinkage=None,
         min_eigenvalue=None,
-        max_features=None,
-        keep_inputs=False,
+        max_components=None,
+        keep_inputs=True,
         constant=False,
         solver="auto",
         tol=None,
@@ -128,7 +135,7 @@ class GEMFeatures(TransformerMixin, GEMBase):
         self.ridge_shape = ridge_shape
         self.shrinkage = shrinkage
         self.min_eigenvalue = min_eigenvalue
-        self.max_features = max_features
+        self.max_components = max_components
         self.keep_inputs = keep_inputs
         self.constant = constant
         self.solver = solver
@@ -136,7 +143,7 @@ class GEMFeatures(TransformerMixin, GEMBase):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked_fit
     def fit(self, X, y, sample_weight=None):
         """Find the directions that tell the classes of y apart.
 
@@ -151,45 +158,61 @@ class GEMFeatures(TransformerMixin, GEMBase):
         -------
         self
         """
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X, y = self._check(X, y)
         weights = check_weights(sample_weight, X)
-        self.classes_, codes = check_class_labels(y, weights, estimator=type(self).__name__)
-        source = self._input_rows(X)
-        self.stage_seconds_ = {}
-        self.moments_ = self._moments(0, source, codes, weights)
-        rng = check_random_state(self.random_state)
-        self._stacks = [self._fit_stack(self.moments_, source, codes, weights, rng)]
-        return self
+        classes, codes = check_class_labels(y, weights, estimator=type(self).__name__)
+        rows = ArrayRows(X, codes, weights)
+        settings = self._settings()
+        self.stage_seconds_: dict[str, float] = {}
+        moments = layer_moments(rows, settings.layers[0], classes, self.stage_seconds_)
+        return self._fit(moments, rows, settings)
 
-    def transform(self, X):
-        """The features of every row.
+    @checked_fit
+    def fit_moments(self, moments):
+        """Fit from class moments alone, of rows that need not be here: parts seen by several machines, for one.
 
         Parameters
         ----------
-        X : (n, d) array, sparse matrix or dataframe
+        moments : Moments
+            Of labelled rows, as `eigenfeat.moments.collect_moments` makes and ``moments_`` keeps them, merged or not.
+            With ``constant``, of rows whose last column is one.
 
         Returns
         -------
-        (n, n_features_out) array
-            float32 for float32 input.
+        self
         """
-        check_is_fitted(self, "_stacks")
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        return held(self._stacks[0].rows(as_row_source(X)))
+        settings = self._settings()
+        (layer,) = settings.layers
+        check_moments(moments, True, layer.regularisation.needs_fourth_moment, estimator=type(self).__name__)
+        if settings.needs_rows:
+            raise ValueError(
+                f"The feature map {layer.feature_map.name!r} learns from the projections of rows, and moments have "
+                "none: call fit with rows, or choose a map that has nothing to learn, such as 'soft-cubic'."
+            )
+        if self.constant and not _ends_with_one(moments):
+            raise ValueError(
+                "constant=True needs moments of rows with a last column of ones, which these are not: append it to "
+                "the rows before collecting, or use constant=False."
+            )
+        self.n_features_in_ = moments.n_features - self.constant
+        self.stage_seconds_ = {}
+        return self._fit(moments, None, settings)
 
-    def get_feature_names_out(self, input_features=None):
-        """Names of the output columns: pair, rank within the pair, and function of the projection."""
-        check_is_fitted(self, "_stacks")
-        inputs = _check_feature_names_in(self, input_features)
-        last = self._stacks[0].layers[-1]
-        starts = np.searchsorted(last.layer.contrast, last.layer.contrast)
-        names = [f"{a}_vs_{b}_{rank}" for (a, b), rank in zip(self.pairs_, np.arange(last.layer.n_directions) - starts)]
-        kept = [*inputs, *(["constant"] if self.constant else [])] if last.input_scale is not None else []
-        return np.asarray([*kept, *last.feature_map.feature_names(names)], dtype=object)
+    def _fit(self, moments: Moments, rows: RandomRows | None, settings: StackSettings):
+        stack = fit_stack(moments, rows, settings, check_random_state(self.random_state), self.stage_seconds_)
+        self.classes_, self.moments_, self.stacks_ = moments.classes, moments, (stack,)
+        self.fitted_ = Fitted(features=stack.chain)
+        return self
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.target_tags.required = True
         return tags
+
+
+def _ends_with_one(moments: Moments) -> bool:
+    """Whether the last column of the rows behind moments is one, always."""
+    last = np.zeros((moments.n_features, 1))
+    last[-1] = 1
+    mean_square = (last.T @ (moments.second_moment() @ last)).item()
+    return bool(np.allclose([moments.mean()[-1], mean_square], 1.0, rtol=1e-6))

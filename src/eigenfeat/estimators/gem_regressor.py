@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-
 import numpy as np
-from sklearn.base import MultiOutputMixin, RegressorMixin, _fit_context
+from sklearn.base import MultiOutputMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from eigenfeat.estimators.gem_base import GEMBase, Stack
+from eigenfeat._sklearn import COUNT, NON_NEGATIVE, Integral, Interval, checked_fit
+from eigenfeat.estimators.edge import PredictionsMixin, renamed_parameters
+from eigenfeat.estimators.gem_base import RENAMED, GEMBase
 from eigenfeat.estimators.sliced_inverse import slice_edges
 from eigenfeat.estimators.validation import check_weights
-from eigenfeat.features.expansion import as_row_source
-from eigenfeat.features.layer import held
+from eigenfeat.features.stack import Stack, fit_stack, layer_moments, without_inputs
 from eigenfeat.linear.ridge import fit_ridge
+from eigenfeat.rows import ArrayRows
+from eigenfeat.solvers.signs import largest_entry_signs
+from eigenfeat.stages import Affine, Beside, Chain, Fitted
 
 ALPHAS = np.logspace(-3, 5, 17)
 
 
-class GEMRegressor(MultiOutputMixin, RegressorMixin, GEMBase):
+@renamed_parameters(n_bins="it is called n_slices", **RENAMED)
+class GEMRegressor(PredictionsMixin, MultiOutputMixin, GEMBase):
     """GEM features of a continuous target and ridge regression on them.
 
     To find features, and only for that, y is cut into slices of equal weight, which serve as classes. A vector y is
@@ -31,25 +32,27 @@ class GEMRegressor(MultiOutputMixin, RegressorMixin, GEMBase):
     ----------
     n_components : int, optional
         Directions a pair of slices.
-    n_bins : int
+    n_slices : int
         Slices of each contracted target.
     n_contractions : int, optional
         Contractions of a vector target; by default as many as it has columns, 3 at most.
     alpha : float, optional
         Ridge penalty; by default chosen by generalized cross-validation on the training rows.
-    class_pairs, n_pairs, noise, feature_map, ridge, ridge_shape, shrinkage, min_eigenvalue, max_features
+    class_pairs, n_pairs, noise, feature_map, ridge, ridge_shape, shrinkage, min_eigenvalue, max_components
         As in `GEMFeatures`; pairs are pairs of slices, numbered from the lowest.
     keep_inputs, constant, solver, tol, n_jobs, random_state
         As in `GEMFeatures`.
 
     Attributes
     ----------
-    components_, offsets_, eigenvalues_, residuals_, pairs_, solver_, moments_
+    components_, offsets_, eigenvalues_, residuals_, pairs_, solver_, criterion_, moments_
         Of the first contraction, as in `GEMFeatures`.
     contractions_ : (n_contractions, n_outputs) array
         The vectors u.
     coef_, intercept_, alpha_
         Of the regression on the features.
+    stacks_ : tuple of `eigenfeat.features.stack.Stack`
+        Layer of each contraction as a value.
     stage_seconds_ : dict
         What the fit took for "moments" and "directions".
     n_features_in_ : int
@@ -71,27 +74,27 @@ class GEMRegressor(MultiOutputMixin, RegressorMixin, GEMBase):
 
     _parameter_constraints: dict = {
         **GEMBase._parameter_constraints,
-        "n_bins": [Interval(Integral, 2, None, closed="left")],
-        "n_contractions": [None, Interval(Integral, 1, None, closed="left")],
-        "alpha": [None, Interval(Real, 0, None, closed="left")],
+        "n_slices": [Interval(Integral, 2, None, closed="left")],
+        "n_contractions": [None, COUNT],
+        "alpha": [None, NON_NEGATIVE],
     }
 
     def __init__(
         self,
         n_components=None,
         *,
-        n_bins=5,
+        n_slices=5,
         n_contractions=None,
         alpha=None,
         class_pairs="auto",
         n_pairs=None,
         noise="second_moment",
         feature_map="soft-cubic",
-        ridge=0.5,
+        ridge=1.0,
         ridge_shape="identity",
         shrinkage=None,
         min_eigenvalue=None,
-        max_features=None,
+        max_components=None,
         keep_inputs=True,
         constant=False,
         solver="auto",
@@ -100,7 +103,7 @@ class GEMRegressor(MultiOutputMixin, RegressorMixin, GEMBase):
         random_state=0,
     ):
         self.n_components = n_components
-        self.n_bins = n_bins
+        self.n_slices = n_slices
         self.n_contractions = n_contractions
         self.alpha = alpha
         self.class_pairs = class_pairs
@@ -111,7 +114,7 @@ class GEMRegressor(MultiOutputMixin, RegressorMixin, GEMBase):
         self.ridge_shape = ridge_shape
         self.shrinkage = shrinkage
         self.min_eigenvalue = min_eigenvalue
-        self.max_features = max_features
+        self.max_components = max_components
         self.keep_inputs = keep_inputs
         self.constant = constant
         self.solver = solver
@@ -119,7 +122,7 @@ class GEMRegressor(MultiOutputMixin, RegressorMixin, GEMBase):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked_fit
     def fit(self, X, y, sample_weight=None):
         """Find features and fit the regression on them.
 
@@ -134,29 +137,38 @@ class GEMRegressor(MultiOutputMixin, RegressorMixin, GEMBase):
         -------
         self
         """
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], multi_output=True, y_numeric=True
-        )
+        X, y = self._check(X, y, multi_output=True, y_numeric=True)
         weights = check_weights(sample_weight, X)
+        self._y_is_flat = y.ndim == 1
         targets = y.reshape(len(y), -1).astype(np.float64)
         self.contractions_ = self._contractions(targets, weights)
-        source, rng = as_row_source(X), check_random_state(self.random_state)
-        self._stacks: list[Stack] = []
-        self.stage_seconds_ = {}
-        for u in self.contractions_:
-            labels = self._slices(targets @ u, weights)
-            self.classes_, codes = np.unique(labels, return_inverse=True)
-            moments = self._moments(0, source, codes, weights)
-            if not self._stacks:
-                self.moments_ = moments
-            self._stacks.append(self._fit_stack(moments, source, codes, weights, rng))
-        del self.classes_  # slices are not classes
+        self._fit_stacks(X, targets, weights)
+        features = self._features()
         alphas = ALPHAS if self.alpha is None else np.array([self.alpha], dtype=np.float64)
-        fit = fit_ridge(self._features(X).astype(np.float64), targets, weights, alphas)
-        self.coef_ = fit.coef[:, 0] if y.ndim == 1 else fit.coef.T
-        self.intercept_ = fit.intercept[0] if y.ndim == 1 else fit.intercept
+        fit = fit_ridge(features.at(X).astype(np.float64), targets, weights, alphas)
+        self.coef_ = fit.coef[:, 0] if self._y_is_flat else fit.coef.T
+        self.intercept_ = fit.intercept[0] if self._y_is_flat else fit.intercept
         self.alpha_ = fit.alpha
+        self.fitted_ = Fitted(features=features, predictions=features.then(Affine.of(fit.coef, fit.intercept)))
         return self
+
+    def _fit_stacks(self, X, targets: np.ndarray, weights: np.ndarray | None) -> None:
+        rng, settings = check_random_state(self.random_state), self._settings()
+        self.stage_seconds_: dict[str, float] = {}
+        stacks: list[Stack] = []
+        for u in self.contractions_:
+            slices, codes = np.unique(self._slices(targets @ u, weights), return_inverse=True)
+            rows = ArrayRows(X, codes, weights)
+            moments = layer_moments(rows, settings.layers[0], slices, self.stage_seconds_)
+            if not stacks:
+                self.moments_ = moments
+            stacks.append(fit_stack(moments, rows, settings, rng, self.stage_seconds_))
+        self.stacks_ = tuple(stacks)
+
+    def _features(self) -> Chain:
+        """Features of all contractions side by side; kept inputs stand once."""
+        first, *others = (stack.chain for stack in self.stacks_)
+        return Chain((Beside((first, *map(without_inputs, others))),)) if others else first
 
     def _contractions(self, targets: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
         """Principal directions of the targets, each target in units of its own spread."""
@@ -170,39 +182,12 @@ class GEMRegressor(MultiOutputMixin, RegressorMixin, GEMBase):
         scale = np.where(spread > 0, spread, np.inf)
         standard = (targets - mean) / scale * (1 if weights is None else np.sqrt(weights)[:, None])
         directions = np.linalg.svd(standard, full_matrices=False)[2]
-        signs = np.sign(directions[np.arange(len(directions)), np.abs(directions).argmax(axis=1)])
+        signs = largest_entry_signs(directions.T)
         count = min(3 if self.n_contractions is None else self.n_contractions, len(directions))
         return (directions * signs[:, None] / scale)[:count]
 
     def _slices(self, target: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-        edges = slice_edges(target, weights, self.n_bins)
+        edges = slice_edges(target, weights, self.n_slices)
         if not len(edges):  # one value holds nearly all the weight: cut beside it
             edges = np.unique(target)[1:2]
         return np.searchsorted(edges, target, side="right")
-
-    def _features(self, X) -> np.ndarray:
-        """Features of all contractions side by side; kept inputs stand once."""
-        source = as_row_source(X)
-        blocks = [held(stack.rows(source)) for stack in self._stacks]
-        kept = (source.n_columns + self.constant) if self.keep_inputs else 0
-        return np.hstack([blocks[0], *(block[:, kept:] for block in blocks[1:])])
-
-    def predict(self, X):
-        """Predicted targets, of the shape of the y of `fit`.
-
-        Parameters
-        ----------
-        X : (n, d) array, sparse matrix or dataframe
-
-        Returns
-        -------
-        (n,) or (n, q) array
-        """
-        check_is_fitted(self, "coef_")
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        return self._features(X) @ self.coef_.T.astype(X.dtype) + self.intercept_
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

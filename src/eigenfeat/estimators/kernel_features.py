@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
-from numbers import Integral, Real
+from functools import partial
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
-from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import validate_data
 
-from eigenfeat.estimators.kernel_base import KernelExpansion
+from eigenfeat._sklearn import COUNT, NON_NEGATIVE, checked_fit
+from eigenfeat.estimators.edge import ComponentsMixin, renamed_parameters
+from eigenfeat.estimators.kernel_base import RENAMED, KernelEstimator
+from eigenfeat.estimators.kernel_settings import posed
 from eigenfeat.estimators.validation import check_class_labels, check_weights
 from eigenfeat.kernel.basis import Basis, basis_of, full_length
 from eigenfeat.kernel.eigen import discriminants
@@ -23,72 +23,42 @@ from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.solvers import DenseVectors, Directions
 from eigenfeat.solvers import solve as solve_quotients
 from eigenfeat.solvers.signs import skewness_signs
+from eigenfeat.stages import Chain, Fitted
 from eigenfeat.stages.kernels import KernelRows
 
+FindDirections = Callable[[Basis, KernelProblem], Directions]
 
-class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelExpansion):
-    """Base of transformers whose features are kernel expansions of generalized eigenvectors.
 
-    A subclass says which directions its kernel columns have (`_directions`).
-    """
+class KernelFeatures(ComponentsMixin, KernelEstimator):
+    """Base of transformers whose features are kernel expansions of generalized eigenvectors."""
 
-    penalty: str
+    gamma: float | None
+    alpha: float
 
     _parameter_constraints: dict = {
-        **KernelExpansion._parameter_constraints,
-        "n_components": [None, Interval(Integral, 1, None, closed="left")],
-        "penalty": [StrOptions({"function", "coefficients"})],
+        **KernelEstimator._parameter_constraints,
+        **KernelEstimator._weight_constraints,
+        "n_components": [None, COUNT],
     }
 
-    def transform(self, X):
-        """The features of the rows of X, centred on the training rows.
-
-        Parameters
-        ----------
-        X : (n, d) array or sparse matrix; (n, n_train) kernel values when ``kernel="precomputed"``
-
-        Returns
-        -------
-        (n, n_components) array
-        """
-        return self._expanded(X)
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.dual_coef_.shape[1]
-
-    def _fit_directions(self, X, weights: np.ndarray, codes: np.ndarray | None):
-        """Pose the problem, find its directions, keep them as an expansion."""
-        random_state = check_random_state(self.random_state)
-        kernel = self._kernel_rows(X, weights, self.gamma)
-        self._refuse_indefinite(kernel, self.penalty)
-        centers = self._chosen_centers(kernel, False, random_state)
-        weights = weights.astype(kernel.dtype)
-        problem = KernelProblem(
-            kernel, np.empty((len(kernel), 0)), weights, self.alpha, penalty=self.penalty, centers=centers
-        )
-        problem = self._with_invariances(problem)
+    def _fit_directions(self, X, weights: np.ndarray, find: FindDirections):
+        """Pose the problem, find its directions, keep them as an expansion centred on the rows."""
+        # "eigen" expands over all rows unless centres are asked for.
+        settings = self._settings(gamma=self.gamma, alpha=float(self.alpha), solver="eigen")
+        problem = posed(settings, X, np.empty((X.shape[0], 0)), weights, random_state=self.random_state)
         basis = basis_of(problem)
-        directions = self._directions(basis, problem, codes)
+        directions = find(basis, problem)
         V = directions.toarray()
         coefficients = full_length(basis.coefficients(V), problem)
-        offset = -(weights @ basis.design / weights.sum()) @ V
+        offset = -(problem.weights @ basis.design / problem.weights.sum()) @ V
         solution = KernelSolution(coefficients, offset, directions.values, directions.converged, 1, directions.solver)
-        self._keep(solution, problem)
+        self.fitted_ = Fitted(features=Chain((self._keep(solution, problem),)))
         self.eigenvalues_ = directions.values
         self.residuals_ = directions.residuals
-        self.solver_ = directions.solver
         return self
 
-    def _directions(self, basis: Basis, problem: KernelProblem, codes: np.ndarray | None) -> Directions:
-        raise NotImplementedError
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-
+@renamed_parameters(**RENAMED)
 class KernelFisherFeatures(KernelFeatures):
     r"""Discriminant directions in a kernel feature space.
 
@@ -103,7 +73,7 @@ class KernelFisherFeatures(KernelFeatures):
     ----------
     n_components : int, optional
         All n_classes - 1 by default.
-    kernel, gamma, alpha, penalty, degree, coef0, centers, n_centers, invariances, expansion, random_state
+    kernel, gamma, alpha, penalty, degree, coef0, centers, n_centers, invariances, expand_over, random_state
         As in `KernelFisherClassifier`.
 
     Attributes
@@ -141,8 +111,8 @@ class KernelFisherFeatures(KernelFeatures):
         centers=None,
         n_centers=None,
         invariances=None,
-        expansion="short",
-        random_state=None,
+        expand_over="rows",
+        random_state=0,
     ):
         self.n_components = n_components
         self.kernel = kernel
@@ -154,10 +124,10 @@ class KernelFisherFeatures(KernelFeatures):
         self.centers = centers
         self.n_centers = n_centers
         self.invariances = invariances
-        self.expansion = expansion
+        self.expand_over = expand_over
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked_fit
     def fit(self, X, y, sample_weight=None):
         """Find the directions that tell the classes of y apart.
 
@@ -171,15 +141,15 @@ class KernelFisherFeatures(KernelFeatures):
         -------
         self
         """
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X, y = self._check(X, y)
         weights = check_weights(sample_weight, X)
         self.classes_, codes = check_class_labels(y, weights, estimator=type(self).__name__)
-        return self._fit_directions(X, np.ones(len(codes)) if weights is None else weights, codes)
+        weights = np.ones(len(codes)) if weights is None else weights
+        return self._fit_directions(X, weights, partial(self._directions, codes))
 
-    def _directions(self, basis: Basis, problem: KernelProblem, codes: np.ndarray | None) -> Directions:
-        assert codes is not None
+    def _directions(self, codes: np.ndarray, basis: Basis, problem: KernelProblem) -> Directions:
         n_components = len(self.classes_) - 1 if self.n_components is None else self.n_components
-        penalty = basis.penalty(self.alpha, problem.invariance)
+        penalty = basis.penalty(problem.alpha, problem.invariance)
         return discriminants(basis.design, codes, problem.weights, penalty, n_components)
 
     def __sklearn_tags__(self):
@@ -188,6 +158,7 @@ class KernelFisherFeatures(KernelFeatures):
         return tags
 
 
+@renamed_parameters(**RENAMED, noise="rows of noise are given to fit(X, noise=rows)")
 class OrientedKernelPCA(KernelFeatures):
     r"""Directions in a kernel feature space with much variance of the data and little of a noise.
 
@@ -203,13 +174,11 @@ class OrientedKernelPCA(KernelFeatures):
     ----------
     n_components : int, optional
         None keeps all whose eigenvalue stands above rounding.
-    noise : (m, d) array, optional
-        Rows whose covariance in feature space is unwanted.
     noise_weight : float
-        λ.
+        λ, the weight of the rows of noise given to `fit`.
     alpha : float
         Weight of P; positive unless the noise has full rank.
-    kernel, gamma, penalty, degree, coef0, centers, n_centers, invariances, expansion, random_state
+    kernel, gamma, penalty, degree, coef0, centers, n_centers, invariances, expand_over, random_state
         As in `KernelFisherClassifier`. Covariances are means over rows here, tangent covariances too.
 
     Attributes
@@ -234,8 +203,7 @@ class OrientedKernelPCA(KernelFeatures):
 
     _parameter_constraints: dict = {
         **KernelFeatures._parameter_constraints,
-        "noise": [None, "array-like", "sparse matrix"],
-        "noise_weight": [Interval(Real, 0, None, closed="left")],
+        "noise_weight": [NON_NEGATIVE],
     }
 
     def __init__(
@@ -246,33 +214,31 @@ class OrientedKernelPCA(KernelFeatures):
         alpha=1e-3,
         penalty="function",
         *,
-        noise=None,
         noise_weight=1.0,
         degree=3,
         coef0=1.0,
         centers=None,
         n_centers=None,
         invariances=None,
-        expansion="short",
-        random_state=None,
+        expand_over="rows",
+        random_state=0,
     ):
         self.n_components = n_components
         self.kernel = kernel
         self.gamma = gamma
         self.alpha = alpha
         self.penalty = penalty
-        self.noise = noise
         self.noise_weight = noise_weight
         self.degree = degree
         self.coef0 = coef0
         self.centers = centers
         self.n_centers = n_centers
         self.invariances = invariances
-        self.expansion = expansion
+        self.expand_over = expand_over
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
+    @checked_fit
+    def fit(self, X, y=None, sample_weight=None, noise=None):
         """Find the directions.
 
         Parameters
@@ -280,23 +246,29 @@ class OrientedKernelPCA(KernelFeatures):
         X : (n, d) array or sparse matrix; the (n, n) kernel matrix when ``kernel="precomputed"``
         y : ignored
         sample_weight : (n,) array, optional
+        noise : (m, d) array or sparse matrix, optional
+            Rows whose covariance in feature space is unwanted.
 
         Returns
         -------
         self
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+        X = self._check(X, ensure_min_samples=2)
+        if noise is not None:
+            if self.kernel == "precomputed":
+                raise ValueError("noise rows need a named kernel: kernel='precomputed' cannot see new points.")
+            noise = self._check(noise, reset=False, dtype=X.dtype)
         weights = check_weights(sample_weight, X)
         share = np.full(X.shape[0], 1 / X.shape[0]) if weights is None else weights / weights.sum()
-        return self._fit_directions(X, share, None)
+        return self._fit_directions(X, share, partial(self._directions, noise))
 
-    def _directions(self, basis: Basis, problem: KernelProblem, codes: np.ndarray | None) -> Directions:
+    def _directions(self, noise_rows, basis: Basis, problem: KernelProblem) -> Directions:
         design, weights = basis.design, problem.weights
         mean = weights @ design / weights.sum()
         signal = within_scatter(design, np.zeros(len(design), dtype=int), weights, mean[None])
-        noise = basis.penalty(self.alpha, problem.invariance)
-        if self.noise is not None:
-            noise = noise + self.noise_weight * basis.congruent(self._noise_covariance(problem))
+        noise = basis.penalty(problem.alpha, problem.invariance)
+        if noise_rows is not None:
+            noise = noise + self.noise_weight * basis.congruent(covariance_of_columns(noise_rows, problem))
         quotient = Quotient(DenseForm((signal + signal.T) / 2), DenseForm((noise + noise.T) / 2), label="OKPCA")
         found = solve_quotients([quotient], self.n_components, dtype=design.dtype)[0]
         return self._worthwhile(found, design - mean, weights)
@@ -316,12 +288,10 @@ class OrientedKernelPCA(KernelFeatures):
         signs = skewness_signs(found.vectors.projected(centred), weights)
         return replace(found, vectors=DenseVectors(found.toarray() * signs))
 
-    def _noise_covariance(self, problem: KernelProblem) -> np.ndarray:
-        kernel = problem.kernel
-        if kernel.precomputed:
-            raise ValueError("noise rows need a named kernel: kernel='precomputed' cannot see new points.")
-        rows = validate_data(self, self.noise, reset=False, accept_sparse="csr", dtype=kernel.dtype)
-        centers = np.arange(len(kernel)) if problem.centers is None else problem.centers
-        K = KernelRows(kernel.kernel, rows).columns(kernel.points(centers))
-        K -= K.mean(axis=0)
-        return K.T @ K / len(K)
+
+def covariance_of_columns(rows, problem: KernelProblem) -> np.ndarray:
+    """The covariance of the kernel columns of further rows over the problem's expansion."""
+    kernel = problem.kernel
+    K = KernelRows(kernel.kernel, rows).columns(kernel.points(problem.expanded_over))
+    K -= K.mean(axis=0)
+    return K.T @ K / len(K)

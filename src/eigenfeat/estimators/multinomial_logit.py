@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from numbers import Integral, Real
 from time import perf_counter
+from typing import Any
 
 import numpy as np
-from scipy.special import log_softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from eigenfeat.estimators.validation import check_class_labels, check_weights
-from eigenfeat.features.expansion import RowSource, as_row_source
-from eigenfeat.linear.logit import LogitFit, LogitSolver, predict_scores
+from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, Integral, Interval, Real, StrOptions, checked_fit
+from eigenfeat.estimators.edge import Estimator, ScoresMixin
+from eigenfeat.estimators.validation import check_class_labels, check_weights, group_keys
+from eigenfeat.linear.logit import PRECONDITIONERS, LogitFit, LogitSolver
 from eigenfeat.linear.steps import Step
+from eigenfeat.rows import LabelledRows, RandomRows, RowSource, as_row_source
+from eigenfeat.stages import Affine, Chain, Fitted, Softmax
 
 
-class MultinomialLogit(ClassifierMixin, BaseEstimator):
+class MultinomialLogit(ScoresMixin, Estimator):
     """Multinomial logistic regression that stays quick on wide, badly conditioned features.
 
     Minimises
@@ -34,8 +35,9 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
     For two classes scikit-learn penalises one vector ``w = W₁ - W₀``, and ``½ alpha ‖W‖² = ¼ alpha ‖w‖²``: there
     ``C = 2 / (alpha Σᵢ wᵢ)``.
 
-    Rows may be a dense array, a memory map, a CSR matrix, or an ``Expansion`` of projections that is never
-    formed as a whole. Products run in the type of the rows, sums and the objective in float64.
+    Rows may be a dense array, a memory map, a CSR matrix, or any source of rows (`eigenfeat.rows`), such as features
+    of projections that are never formed as a whole (`eigenfeat.stages.LayerRows`). Products run in the type of the
+    rows, sums and the objective in float64.
 
     Parameters
     ----------
@@ -109,15 +111,15 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict = {
-        "alpha": [Interval(Real, 0, None, closed="left")],
+        "alpha": [NON_NEGATIVE],
         "label_smoothing": [Interval(Real, 0, 1, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [POSITIVE],
+        "max_iter": [COUNT],
         "fit_intercept": ["boolean"],
         "class_weight": [StrOptions({"balanced"}), dict, None],
-        "solver": [StrOptions({"auto", "gram", "diagonal"})],
+        "solver": [StrOptions(PRECONDITIONERS.options)],
         "warm_start": ["boolean"],
-        "batch_size": [Interval(Integral, 1, None, closed="left"), None],
+        "batch_size": [COUNT, None],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
         "random_state": ["random_state"],
@@ -152,7 +154,7 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked_fit
     def fit(self, X, y, sample_weight=None, *, groups=None):
         """Fit the coefficients.
 
@@ -161,18 +163,41 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
         X : (n, d) array, CSR matrix or row source
         y : (n,) array of labels
         sample_weight : (n,) array, optional
-        groups : (n,) array of int, optional
-            With smoothed labels: rows of equal value are left out together when the temperature is found.
+        groups : (n,) array, optional
+            With smoothed labels: rows of equal value, of any type, are left out together when the temperature is found.
 
         Returns
         -------
         self
         """
+        rows = self._labelled(X, y, sample_weight)
+        return self._fit_rows(rows, None if groups is None else group_keys(groups, rows.labels))
+
+    @checked_fit
+    def fit_rows(self, rows, keys=None):
+        """Fit on rows that bring their labels and weights, of which nothing is checked.
+
+        Parameters
+        ----------
+        rows : RandomRows
+            With ``labels``, and ``weights`` where there are any.
+        keys : (n,) array of int, optional
+            With smoothed labels: rows of equal key are left out together, the key modulo the number of parts decides
+            when. ``eigenfeat.estimators.validation.group_keys`` scatters groups of any type over such integers.
+
+        Returns
+        -------
+        self
+        """
+        self.n_features_in_ = rows.n_columns
+        return self._fit_rows(rows, keys)
+
+    def _fit_rows(self, rows: RandomRows, keys: np.ndarray | None) -> MultinomialLogit:
         before = self._coefficients() if self.warm_start and hasattr(self, "coef_") else None
-        solver = self._solver(X, y, sample_weight)
+        solver = self._solver(rows)
         if before is not None and before[0].shape != (len(self.classes_), self.n_features_in_):
             before = None
-        temperature, nearby = solver.calibrate(self.alpha, groups)
+        temperature, nearby = solver.calibrate(self.alpha, keys)
         return self._keep(self._minimise(solver, self.alpha, before or nearby), solver, temperature)
 
     def alpha_path(
@@ -198,81 +223,80 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
             With ``alpha`` set to the penalty it was fitted with.
         """
         shared = clone(self)
-        shared._validate_params()
-        solver = shared._solver(X, y, sample_weight)
+        rows = shared._labelled(X, y, sample_weight)
+        keys = None if groups is None else group_keys(groups, rows.labels)
+        yield from shared.alpha_path_rows(rows, alphas, keys, calibrate=calibrate)
+
+    def alpha_path_rows(self, rows, alphas, keys=None, *, calibrate=True) -> Iterator[MultinomialLogit]:
+        """`alpha_path` on rows that bring their labels and weights, as in `fit_rows`.
+
+        Parameters
+        ----------
+        rows, keys
+            As in `fit_rows`.
+        alphas, calibrate
+            As in `alpha_path`.
+
+        Yields
+        ------
+        MultinomialLogit
+        """
+        self._validate_params()
+        shared = clone(self)
+        shared.n_features_in_ = rows.n_columns
+        solver = shared._solver(rows)
         initial = None
         for alpha in sorted(alphas, reverse=True):
-            temperature, nearby = solver.calibrate(alpha, groups) if calibrate else (1.0, None)
+            temperature, nearby = solver.calibrate(alpha, keys) if calibrate else (1.0, None)
             fit = shared._minimise(solver, alpha, initial or nearby)
             initial = (fit.coef, fit.intercept)
             member = clone(self).set_params(alpha=alpha)
-            for name in ("classes_", "n_features_in_", "feature_names_in_"):
-                if hasattr(shared, name):
-                    setattr(member, name, getattr(shared, name))
+            member.classes_, member.n_features_in_ = shared.classes_, shared.n_features_in_
+            if hasattr(self, "feature_names_in_"):
+                member.feature_names_in_ = self.feature_names_in_
             yield member._keep(fit, solver, temperature)
 
-    def decision_function(self, X) -> np.ndarray:
-        """Scores ``X Wᵀ + b``: (n, k), or (n,) scores of the second class when there are two."""
+    # ------------------------------------------------------------------ rows
+
+    def _labelled(self, X, y, sample_weight) -> RandomRows:
+        """Checked rows with their labels and weights."""
+        if isinstance(X, RowSource):
+            if not X.has_random_access:
+                raise ValueError(
+                    f"{type(X).__name__} can only be read in order, and the logit asks for rows many times and in any "
+                    "order: hold them in memory first (eigenfeat.rows.held)."
+                )
+            self.n_features_in_ = X.n_columns
+            y = column_or_1d(y, warn=True)
+            check_consistent_length(range(X.n_rows), y)  # type: ignore[arg-type]
+        else:
+            X, y = self._check(X, y)
+        return as_row_source(X, y, check_weights(sample_weight, y))  # type: ignore[return-value]
+
+    def _check_new(self, X: Any) -> Any:
+        if not isinstance(X, RowSource):
+            return super()._check_new(X)
         check_is_fitted(self)
-        scores = predict_scores(
-            self._rows(X), self.coef_, self.intercept_, batch_size=self.batch_size, n_jobs=self.n_jobs
-        )
-        return scores.ravel() if len(self.classes_) == 2 else scores
-
-    def predict(self, X) -> np.ndarray:
-        """The most probable class of each row."""
-        scores = self.decision_function(X)
-        best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[best]
-
-    def predict_proba(self, X) -> np.ndarray:
-        """Probabilities of the classes, in the order of ``classes_``."""
-        return np.exp(self.predict_log_proba(X))
-
-    def predict_log_proba(self, X) -> np.ndarray:
-        """Logarithms of the probabilities, exact where the probabilities round to zero."""
-        scores = self._all_scores(X)  # first: it says so where there was no fit
-        return log_softmax(self.temperature_ * scores, axis=1)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    def _all_scores(self, X) -> np.ndarray:
-        scores = self.decision_function(X)
-        return scores if scores.ndim == 2 else np.column_stack([np.zeros_like(scores), scores])
-
-    def _rows_and_labels(self, X, y) -> tuple[RowSource, np.ndarray]:
-        if not isinstance(X, RowSource):
-            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
-            return as_row_source(X), y
-        self.n_features_in_ = X.n_columns
-        y = column_or_1d(y, warn=True)
-        check_consistent_length(range(X.n_rows), y)
-        return X, y
-
-    def _rows(self, X) -> RowSource:
-        if not isinstance(X, RowSource):
-            checks = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "reset": False}
-            return as_row_source(validate_data(self, X, **checks))
         if X.n_columns != self.n_features_in_:
             name = type(self).__name__
             raise ValueError(f"X has {X.n_columns} columns, but {name} was fitted with {self.n_features_in_}.")
         return X
 
-    def _solver(self, X, y, sample_weight) -> LogitSolver:
-        rows, y = self._rows_and_labels(X, y)
-        weights = check_weights(sample_weight, y)
-        self.classes_, labels = check_class_labels(y, weights, estimator=type(self).__name__)
+    def _scores(self, X) -> np.ndarray:
+        X = self._check_new(X)
+        return self.fitted_.scores.at(X, self.n_jobs)  # type: ignore[union-attr]
+
+    # ------------------------------------------------------------------ fit
+
+    def _solver(self, rows: RandomRows) -> LogitSolver:
+        weights = rows.weights
+        self.classes_, codes = check_class_labels(rows.labels, weights, estimator=type(self).__name__)
         if self.class_weight is not None:
-            by_class = compute_sample_weight(self.class_weight, y)
+            by_class = compute_sample_weight(self.class_weight, rows.labels)
             weights = by_class if weights is None else weights * by_class
         return LogitSolver(
-            rows,
-            labels,
+            LabelledRows(rows, codes, weights),
             len(self.classes_),
-            weights=weights,
             fit_intercept=self.fit_intercept,
             smoothing=self.label_smoothing,
             solver=self.solver,
@@ -304,7 +328,7 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
                 f"{relative:.1e} (relative) above the minimum; tol={self.tol:g}. Increase max_iter, alpha or "
                 "tol; float64 input allows a smaller tol than float32.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=5,
             )
         return fit
 
@@ -324,4 +348,7 @@ class MultinomialLogit(ClassifierMixin, BaseEstimator):
         self.objective_, self.gradient_norm_, self.gap_ = fit.objective, fit.gradient_norm, fit.gap
         self.n_iter_, self.n_passes_, self.solver_ = fit.n_iter, fit.n_passes, fit.solver
         self.temperature_ = temperature
+        self.fitted_ = Fitted(
+            scores=Chain((Affine.of(self.coef_.T, self.intercept_),)), probabilities=Softmax(temperature)
+        )
         return self

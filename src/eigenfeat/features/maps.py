@@ -43,12 +43,12 @@ class FeatureMap(ABC):
         """One name a column, in the order of the columns."""
 
     def fit(self, projections: np.ndarray) -> FeatureMap:
-        """A map that has learnt from training projections what it needs; most need nothing."""
+        """A map that has learnt from training projections what it needs; most need no more than their number."""
         return self
 
     @property
     def learns(self) -> bool:
-        """Whether `fit` has anything to learn from training projections."""
+        """Whether `fit` learns from the values of training projections, so that rows have to be there."""
         return type(self).fit is not FeatureMap.fit
 
     def __call__(self, projections: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
@@ -303,6 +303,10 @@ class ProductMap(FeatureMap):
     def n_columns(self, n_projections: int) -> int:
         return self.base.n_columns(n_projections) + len(self._pairs(n_projections))
 
+    @property
+    def learns(self) -> bool:
+        return self.base.learns
+
     def fit(self, projections: np.ndarray) -> ProductMap:
         return replace(self, base=self.base.fit(projections))
 
@@ -341,6 +345,10 @@ class CallableMap(FeatureMap):
     @property
     def name(self) -> str:  # type: ignore[override]
         return getattr(self.function, "__name__", type(self.function).__name__)
+
+    @property
+    def learns(self) -> bool:
+        return False  # but the width, which any two rows tell
 
     def n_columns(self, n_projections: int) -> int:
         if self.width is None:

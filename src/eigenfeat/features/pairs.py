@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from eigenfeat.moments import Mixture, Moments
+from eigenfeat.quotients import IDENTITY
 
 ALL_PAIRS_UP_TO = 12
 """Classes up to which "auto" takes all ordered pairs: 132 problems, quick to solve and few features."""
@@ -22,14 +23,15 @@ AUTO_COEFFICIENTS = 240_000
 """Directions times classes it allows: what a pass of the last stage costs grows with both, so it has fewer beyond a
 hundred classes."""
 
-STRATEGIES = ("auto", "all", "hypercube", "random", "stratified", "one-vs-rest", "contractions")
+Contrast = tuple[Mixture, Mixture | str]
+"""A mixture of classes over another, or over the identity."""
 
 
 @dataclass(frozen=True, eq=False)
 class Contrasts:
     """Numerators and denominators, and what a reader calls them."""
 
-    mixtures: list[tuple[Mixture, Mixture]]
+    mixtures: list[Contrast]
     names: np.ndarray
     """(n, 2): the label of numerator and denominator; class labels where both are classes, else text."""
 
@@ -41,30 +43,14 @@ def choose_contrasts(
     moments: Moments, strategy: str | Sequence, rng: np.random.RandomState, n_pairs: int | None = None
 ) -> Contrasts:
     """The contrasts a strategy stands for; see `GEMFeatures` for what each means."""
-    k = moments.n_classes
-    if not isinstance(strategy, str):
-        if np.ndim(strategy) == 3:
-            return _of_vectors(moments, np.asarray(strategy, dtype=np.float64))
-        return _of_pairs(moments, _given(strategy, moments))
-    if strategy == "auto":
-        if k <= ALL_PAIRS_UP_TO:
-            return _of_pairs(moments, all_pairs(k))
-        return _of_pairs(moments, hypercube_pairs(k, rng, n_pairs or min(AUTO_PAIRS_PER_CLASS * k, auto_directions(k))))
-    if strategy == "all":
-        return _of_pairs(moments, all_pairs(k))
-    if strategy == "hypercube":
-        return _of_pairs(moments, hypercube_pairs(k, rng, n_pairs))
-    if strategy == "random":
-        return _of_pairs(moments, random_pairs(k, n_pairs or default_count(k), rng))
-    if strategy == "stratified":
-        return _of_pairs(moments, stratified_pairs(k, n_pairs or default_count(k), rng))
-    if strategy == "one-vs-rest":
-        everyone = np.arange(k)
-        mixtures: list[tuple[Mixture, Mixture]] = [(c, moments.pool(everyone != c)) for c in range(k)]
-        return Contrasts(mixtures, np.array([(str(c), "rest") for c in moments.classes]))
-    if strategy == "contractions":
-        return contractions(moments, rng, n_pairs)
-    raise ValueError(f"class_pairs must be one of {', '.join(STRATEGIES)} or a list of pairs, got {strategy!r}.")
+    if isinstance(strategy, str):
+        if strategy not in STRATEGIES:
+            names = ", ".join(STRATEGIES)
+            raise ValueError(f"class_pairs must be one of {names} or a list of pairs, got {strategy!r}.")
+        return STRATEGIES[strategy](moments, rng, n_pairs)
+    if np.ndim(strategy) == 3:
+        return _of_vectors(moments, np.asarray(strategy, dtype=np.float64))
+    return _of_pairs(moments, _given(strategy, moments))
 
 
 def auto_directions(k: int) -> int:
@@ -125,7 +111,7 @@ def contractions(moments: Moments, rng: np.random.RandomState, n_groups: int | N
     k = moments.n_classes
     groups = cluster_classes(moments, n_groups or max(2, int(np.ceil(np.sqrt(k)))), rng)
     pooled = [moments.pool(group) for group in groups]
-    mixtures: list[tuple[Mixture, Mixture]] = []
+    mixtures: list[Contrast] = []
     names = []
     for a in range(len(groups)):
         for b in range(len(groups)):
@@ -213,7 +199,7 @@ def _of_vectors(moments: Moments, vectors: np.ndarray) -> Contrasts:
             f"of them all zero; got shape {vectors.shape}."
         )
     shares = vectors / vectors.sum(axis=2, keepdims=True)
-    mixtures: list[tuple[Mixture, Mixture]] = [(u, v) for u, v in shares]
+    mixtures: list[Contrast] = [(u, v) for u, v in shares]
     return Contrasts(mixtures, np.array([[_mixture_name(w, moments.classes) for w in pair] for pair in shares]))
 
 
@@ -239,3 +225,60 @@ def _given(pairs: Sequence, moments: Moments) -> np.ndarray:
     if not chosen:
         raise ValueError("class_pairs is an empty list: give at least one pair of labels, or a strategy such as 'all'.")
     return np.array(chosen)
+
+
+def _auto(moments: Moments, rng: np.random.RandomState, n_pairs: int | None) -> Contrasts:
+    k = moments.n_classes
+    if k <= ALL_PAIRS_UP_TO:
+        return _of_pairs(moments, all_pairs(k))
+    return _of_pairs(moments, hypercube_pairs(k, rng, n_pairs or min(AUTO_PAIRS_PER_CLASS * k, auto_directions(k))))
+
+
+def _all(moments: Moments, rng: np.random.RandomState, n_pairs: int | None) -> Contrasts:
+    return _of_pairs(moments, all_pairs(moments.n_classes))
+
+
+def _hypercube(moments: Moments, rng: np.random.RandomState, n_pairs: int | None) -> Contrasts:
+    return _of_pairs(moments, hypercube_pairs(moments.n_classes, rng, n_pairs))
+
+
+def _random(moments: Moments, rng: np.random.RandomState, n_pairs: int | None) -> Contrasts:
+    k = moments.n_classes
+    return _of_pairs(moments, random_pairs(k, n_pairs or default_count(k), rng))
+
+
+def _stratified(moments: Moments, rng: np.random.RandomState, n_pairs: int | None) -> Contrasts:
+    k = moments.n_classes
+    return _of_pairs(moments, stratified_pairs(k, n_pairs or default_count(k), rng))
+
+
+def _one_vs_rest(moments: Moments, rng: np.random.RandomState, n_pairs: int | None) -> Contrasts:
+    everyone = np.arange(moments.n_classes)
+    return _of_classes(moments, [moments.pool(everyone != c) for c in everyone], "rest")
+
+
+def _one_vs_all(moments: Moments, rng: np.random.RandomState, n_pairs: int | None) -> Contrasts:
+    return _of_classes(moments, [None] * moments.n_classes, "all")
+
+
+def _per_class(moments: Moments, rng: np.random.RandomState, n_pairs: int | None) -> Contrasts:
+    return _of_classes(moments, [IDENTITY] * moments.n_classes, IDENTITY)
+
+
+def _of_classes(moments: Moments, below: Sequence[Mixture | str], name: str) -> Contrasts:
+    """Every class over what stands below it."""
+    return Contrasts(list(enumerate(below)), np.array([(str(c), name) for c in moments.classes]))
+
+
+STRATEGIES: dict[str, Callable[[Moments, np.random.RandomState, int | None], Contrasts]] = {
+    "auto": _auto,
+    "all": _all,
+    "hypercube": _hypercube,
+    "random": _random,
+    "stratified": _stratified,
+    "one-vs-rest": _one_vs_rest,
+    "one-vs-all": _one_vs_all,
+    "per-class": _per_class,
+    "contractions": contractions,
+}
+"""What `GEMFeatures` takes for ``class_pairs`` by name."""

@@ -57,8 +57,7 @@ def full_length(coefficients: np.ndarray, problem: KernelProblem) -> np.ndarray:
 
 def basis_of(problem: KernelProblem) -> Basis:
     """The basis of the problem's expansion and penalty."""
-    kernel = problem.kernel
-    centers = np.arange(len(kernel)) if problem.centers is None else problem.centers
+    kernel, centers = problem.kernel, problem.expanded_over
     K = kernel.columns(centers)
     if problem.penalty == "coefficients":
         return Basis(K, centers.shape[0])

@@ -14,13 +14,15 @@ S. Mika, "Kernel Fisher Discriminants", 2002, section 3.5.6; A. Demiriz, K. Benn
 
 from __future__ import annotations
 
-import numpy as np
-from sklearn.utils import check_random_state
+from dataclasses import dataclass
 
-from eigenfeat.kernel.losses import plain_rows, primal_solution
-from eigenfeat.kernel.lp import SOLVES as SOLVES
+import numpy as np
+
 from eigenfeat.kernel.lp import MultiplierProgram
-from eigenfeat.kernel.problem import KernelProblem, KernelSolution
+from eigenfeat.kernel.needs import ALL_ROWS, PIECEWISE_LINEAR_LOSS, SPARSE_PENALTY
+from eigenfeat.kernel.problem import DEFAULTS, KernelProblem, KernelRequest, KernelSolution
+from eigenfeat.kernel.used_rows import UsedRows
+from eigenfeat.solvers.contract import Solver
 from eigenfeat.stages.kernels import KernelRows
 
 
@@ -67,12 +69,74 @@ def _worst(products: np.ndarray, limit: float, count: int) -> np.ndarray:
     return order[size[order] > limit]
 
 
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """Where violated columns are looked for: the pool, then random candidates, then all rows."""
+
+    pool: ColumnPool
+    limit: float
+    draw: np.random.RandomState
+    n_candidates: int
+    n_columns: int
+
+    def violators(self, inside: np.ndarray, tau: np.ndarray) -> np.ndarray:
+        """Positions in the pool of violated columns not in the program, formed now where they are new."""
+        pool = self.pool
+        products = pool.columns.T @ tau
+        products[inside] = 0.0
+        known = _worst(products, self.limit, self.n_columns)
+        if len(known):
+            return known
+        others = pool.others()
+        sample = self.draw.permutation(others)[: self.n_candidates]
+        for rows in (sample, others):
+            if len(rows):
+                violated = rows[_worst(_products(pool.kernel, rows, tau), self.limit, self.n_columns)]
+                if len(violated):
+                    return pool.add(violated)
+        return np.empty(0, dtype=int)
+
+
+class _GrowingProgram:
+    """The program of the columns that have joined and not left; they stay from one target to the next."""
+
+    def __init__(self, problem: KernelProblem, tol: float, max_idle: int) -> None:
+        self.program = MultiplierProgram(problem, 0.01 * tol, many_runs=True)
+        self.max_idle = max_idle
+        self.inside = np.empty(0, dtype=int)
+        """Positions in the pool of the program's constraints, in its order."""
+
+    def optimised(self, y: np.ndarray, search: _Search, max_iter: int) -> tuple[np.ndarray, np.ndarray, bool, int]:
+        """Coefficients over all rows and outputs of one target; whether that is proven, and the rounds it took."""
+        program, pool = self.program, search.pool
+        program.set_targets(y)
+        idle = np.zeros(len(self.inside), dtype=int)
+        coefficients, outputs = np.zeros(len(y)), np.zeros(len(y))
+        for iteration in range(1, max_iter + 1):
+            if not program.run(1_000_000):
+                return coefficients, outputs, False, iteration
+            tau, values = program.multipliers(), program.coefficients()
+            coefficients[:] = 0.0
+            coefficients[pool.index[self.inside]] = values
+            outputs = pool.columns[:, self.inside] @ values
+            idle = np.where(values != 0, 0, idle + 1)
+            stale = np.flatnonzero(idle > self.max_idle)
+            if len(stale):
+                program.drop_constraints(stale)
+                self.inside, idle = np.delete(self.inside, stale), np.delete(idle, stale)
+            joining = search.violators(self.inside, tau)
+            if len(joining) == 0:
+                return coefficients, outputs, True, iteration
+            program.add_constraints(pool.columns[:, joining])
+            self.inside = np.concatenate([self.inside, joining])
+            idle = np.concatenate([idle, np.zeros(len(joining), dtype=int)])
+        return coefficients, outputs, False, max_iter
+
+
 def solve(
     problem: KernelProblem,
+    request: KernelRequest = DEFAULTS,
     *,
-    tol: float = 1e-7,
-    max_iter: int = 10_000,
-    random_state: int | np.random.RandomState | None = None,
     n_candidates: int = 59,
     n_columns: int = 10,
     max_idle: int = 5,
@@ -82,13 +146,9 @@ def solve(
     Parameters
     ----------
     problem : KernelProblem
-    tol : float
-        Largest relative violation ``|K[:, j]ᵀτ| / alpha - 1`` left over all rows, which bounds the relative
-        duality gap.
-    max_iter : int
-        Rounds a target: one warm-started run of HiGHS each.
-    random_state : int, RandomState or None
-        Draws the candidates.
+    request : KernelRequest
+        ``tol`` (1e-7) is the largest relative violation ``|K[:, j]ᵀτ| / alpha - 1`` left over all rows, which bounds
+        the relative duality gap; ``max_iter`` (10,000) counts rounds a target, one warm-started run of HiGHS each.
     n_candidates : int
         Random rows looked at before all are: 59 hold one of the best 5 % with probability 0.95.
     n_columns : int
@@ -96,73 +156,22 @@ def solve(
     max_idle : int
         Rounds with coefficient zero after which a column leaves the program.
     """
-    n_rows = len(problem.weights)
-    problem, index = plain_rows(problem, "column_generation")
-    draw = check_random_state(random_state)
-    program = MultiplierProgram(problem, 0.01 * tol, many_runs=True)
-    pool = ColumnPool(problem.kernel)
-    limit = problem.alpha * (1.0 + tol)
-    inside = np.empty(0, dtype=int)  # positions in the pool of the program's constraints, in its order
-    coefficients, outputs = np.zeros(problem.targets.shape), np.zeros(problem.targets.shape)
-    converged, n_iter = True, 0
-    for t, y in enumerate(problem.targets.T):
-        program.set_targets(y)
-        idle = np.zeros(len(inside), dtype=int)
-        proven = False
-        for _ in range(max_iter):
-            n_iter += 1
-            if not program.run(1_000_000):
-                break
-            tau, values = program.multipliers(), program.coefficients()
-            coefficients[:, t] = 0.0
-            coefficients[pool.index[inside], t] = values
-            outputs[:, t] = pool.columns[:, inside] @ values
-            idle = np.where(values != 0, 0, idle + 1)
-            stale = np.flatnonzero(idle > max_idle)
-            if len(stale):
-                program.drop_constraints(stale)
-                inside, idle = np.delete(inside, stale), np.delete(idle, stale)
-            joining = _violators(pool, inside, tau, limit, draw, n_candidates, n_columns)
-            proven = len(joining) == 0
-            if proven:
-                break
-            program.add_constraints(pool.columns[:, joining])
-            inside = np.concatenate([inside, joining])
-            idle = np.concatenate([idle, np.zeros(len(joining), dtype=int)])
-        converged &= proven
-    return primal_solution(
-        problem,
-        index,
-        n_rows,
+    wanted = request.filled(tol=1e-7, max_iter=10_000)
+    used = UsedRows.of(problem)
+    problem = used.problem
+    growing = _GrowingProgram(problem, wanted.tol, max_idle)
+    limit = problem.alpha * (1.0 + wanted.tol)
+    search = _Search(ColumnPool(problem.kernel), limit, request.draw(), n_candidates, n_columns)
+    found = [growing.optimised(y, search, wanted.max_iter) for y in problem.targets.T]
+    coefficients, outputs = (np.column_stack(parts) for parts in list(zip(*found))[:2])
+    return used.solution(
         coefficients,
         outputs,
         np.abs(coefficients).sum(axis=0),
-        converged=converged,
-        n_iter=n_iter,
+        converged=all(proven for _, _, proven, _ in found),
+        n_iter=sum(n_iter for *_, n_iter in found),
         solver="column_generation",
     )
 
 
-def _violators(
-    pool: ColumnPool,
-    inside: np.ndarray,
-    tau: np.ndarray,
-    limit: float,
-    draw: np.random.RandomState,
-    n_candidates: int,
-    n_columns: int,
-) -> np.ndarray:
-    """Positions in the pool of violated columns: from the pool, from random candidates, or from all rows."""
-    products = pool.columns.T @ tau
-    products[inside] = 0.0
-    known = _worst(products, limit, n_columns)
-    if len(known):
-        return known
-    others = pool.others()
-    sample = draw.permutation(others)[:n_candidates]
-    for rows in (sample, others):
-        if len(rows):
-            violated = rows[_worst(_products(pool.kernel, rows, tau), limit, n_columns)]
-            if len(violated):
-                return pool.add(violated)
-    return np.empty(0, dtype=int)
+SOLVER = Solver("column_generation", solve, (PIECEWISE_LINEAR_LOSS, SPARSE_PENALTY, ALL_ROWS))

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from eigenfeat.kernel.basis import basis_of, full_length
-from eigenfeat.kernel.problem import KernelProblem, KernelSolution
+from eigenfeat.kernel.needs import QUADRATIC_PENALTY, SQUARED_LOSS, TWO_VALUED_TARGETS
+from eigenfeat.kernel.problem import DEFAULTS, KernelProblem, KernelRequest, KernelSolution
 from eigenfeat.kernel.scatter import between_factor, class_means, within_scatter
 from eigenfeat.moments.forms import DenseForm
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.solvers import Directions
 from eigenfeat.solvers import solve as solve_quotients
+from eigenfeat.solvers.contract import Solver, never
 
-SOLVES = frozenset({("squared", "function"), ("squared", "coefficients")})
 
-
-def solve(problem: KernelProblem) -> KernelSolution:
+def solve(problem: KernelProblem, request: KernelRequest = DEFAULTS) -> KernelSolution:
     """The minimiser of every two-class column, as the direction of (3.31) scaled to the least squares optimum.
 
     Penalised least squares to two-valued targets points along the leading generalized eigenvector of M and
@@ -78,3 +78,7 @@ def discriminants(
         DenseForm(H @ H.T), DenseForm((noise + noise.T) / 2), signal_factor=H, references=H.T[::-1], label="KFD"
     )
     return solve_quotients([quotient], n_components, dtype=design.dtype)[0]
+
+
+# The same solution as "linear", which costs less and has leave-one-out outputs: only where it is asked for.
+SOLVER = Solver("eigen", solve, (SQUARED_LOSS, QUADRATIC_PENALTY, TWO_VALUED_TARGETS), suits=never)

@@ -8,12 +8,14 @@ is ever solved from scratch, and the gain of a candidate costs one column. All t
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from eigenfeat.kernel.problem import KernelProblem, KernelSolution
-
-SOLVES = frozenset({("squared", "function"), ("squared", "coefficients")})
+from eigenfeat.kernel.needs import ALL_ROWS, QUADRATIC_PENALTY, SQUARED_LOSS
+from eigenfeat.kernel.problem import DEFAULTS, KernelProblem, KernelRequest, KernelSolution
+from eigenfeat.solvers.contract import Solver, never
 
 # The best of 59 random candidates is among the best 5 % of all with probability 0.95 (thesis, lemma 3.2).
 N_CANDIDATES = 59
@@ -21,68 +23,101 @@ N_CANDIDATES = 59
 PATIENCE = 5
 
 
-def solve(
-    problem: KernelProblem,
-    *,
-    tol: float = 1e-3,
-    max_terms: int = 500,
-    random_state: np.random.RandomState | None = None,
-) -> KernelSolution:
-    """Add terms until the improvement, averaged over five steps, falls below ``tol`` times the objective."""
-    random = np.random.RandomState(0) if random_state is None else random_state
-    kernel, w = problem.kernel, problem.weights.astype(np.float64)
-    n, n_targets = problem.targets.shape
-    root = np.sqrt(w)[:, None]
-    mean_y = w @ problem.targets / w.sum()
-    y = root * (problem.targets - mean_y)
-    max_terms = min(max_terms, n)
+@dataclass(frozen=True, eq=False)
+class _Candidates:
+    """What some rows would add: their centred, weighted columns, the entries of L and z, and how much they gain."""
 
-    columns = np.empty((n, max_terms), order="F")
-    means = np.empty(max_terms)
-    L = np.zeros((max_terms, max_terms))
-    z = np.zeros((max_terms, n_targets))
-    chosen = np.empty(max_terms, dtype=int)
-    unused = np.ones(n, dtype=bool)
-    objective = np.einsum("ij,ij->j", y, y) / 2
-    improvements: list[float] = []
-    m, converged = 0, False
-    while m < max_terms and not converged:
-        candidates = np.flatnonzero(unused)
-        if len(candidates) > N_CANDIDATES:
-            candidates = random.choice(candidates, N_CANDIDATES, replace=False)
-        raw = kernel.columns(candidates).astype(np.float64)
-        mean = w @ raw / w.sum()
-        design = root * (raw - mean)
-        penalty = _penalty(problem, raw, candidates, chosen[:m])
-        inner = columns[:, :m].T @ design + penalty[:-1]
-        rows = solve_triangular(L[:m, :m], inner, lower=True, check_finite=False) if m else inner
+    index: np.ndarray
+    design: np.ndarray
+    mean: np.ndarray
+    rows: np.ndarray
+    """Their rows of L, left of the diagonal, as columns."""
+    left: np.ndarray
+    """The squares of their entries on the diagonal of L."""
+    steps: np.ndarray
+    gains: np.ndarray
+    """Twice what the objective falls by; -1 where the terms span the candidate already."""
+
+
+class _Terms:
+    """The rows chosen so far: their columns, the factor L of H over them, and z = L⁻¹ΦᵀWy."""
+
+    def __init__(self, problem: KernelProblem, max_terms: int) -> None:
+        n, n_targets = problem.targets.shape
+        self.problem = problem
+        self.weights = problem.weights.astype(np.float64)
+        self.root = np.sqrt(self.weights)[:, None]
+        self.mean_y = self.weights @ problem.targets / self.weights.sum()
+        self.y = self.root * (problem.targets - self.mean_y)
+        self.columns = np.empty((n, max_terms), order="F")
+        self.means = np.empty(max_terms)
+        self.L = np.zeros((max_terms, max_terms))
+        self.z = np.zeros((max_terms, n_targets))
+        self.chosen = np.empty(max_terms, dtype=int)
+        self.n_terms = 0
+
+    def assessed(self, candidates: np.ndarray) -> _Candidates:
+        m = self.n_terms
+        raw = self.problem.kernel.columns(candidates).astype(np.float64)
+        mean = self.weights @ raw / self.weights.sum()
+        design = self.root * (raw - mean)
+        penalty = _penalty(self.problem, raw, candidates, self.chosen[:m])
+        inner = self.columns[:, :m].T @ design + penalty[:-1]
+        rows = solve_triangular(self.L[:m, :m], inner, lower=True, check_finite=False) if m else inner
         squared = np.einsum("ij,ij->j", design, design) + penalty[-1]
         left = squared - np.einsum("ij,ij->j", rows, rows)
         worth = left > 1e-12 * np.maximum(squared, 1e-300)
-        if not worth.any():
+        steps = (design.T @ self.y - rows.T @ self.z[:m]) / np.sqrt(np.where(worth, left, 1))[:, None]
+        gains = np.where(worth, np.einsum("ij,ij->i", steps, steps), -1)
+        return _Candidates(candidates, design, mean, rows, left, steps, gains)
+
+    def add(self, candidates: _Candidates, best: int) -> None:
+        m = self.n_terms
+        self.columns[:, m], self.means[m] = candidates.design[:, best], candidates.mean[best]
+        self.chosen[m] = candidates.index[best]
+        self.L[m, :m], self.L[m, m] = candidates.rows[:, best], np.sqrt(candidates.left[best])
+        self.z[m] = candidates.steps[best]
+        self.n_terms += 1
+
+    def solution(self, objective: np.ndarray, converged: bool) -> KernelSolution:
+        m = self.n_terms
+        theta = solve_triangular(self.L[:m, :m], self.z[:m], lower=True, trans=1, check_finite=False)
+        coefficients = np.zeros(self.problem.targets.shape)
+        coefficients[self.chosen[:m]] = theta
+        intercept = self.mean_y - self.means[:m] @ theta
+        outputs = self.problem.kernel.columns(self.chosen[:m]) @ theta + intercept
+        return KernelSolution(coefficients, intercept, objective, converged, m, "greedy", outputs=outputs)
+
+
+def solve(problem: KernelProblem, request: KernelRequest = DEFAULTS) -> KernelSolution:
+    """Add terms, at most ``max_terms`` (500), until they no longer help.
+
+    That is when the improvement, averaged over five steps, falls below ``tol`` (1e-3) times the objective.
+    """
+    wanted, draw = request.filled(tol=1e-3, max_terms=500), request.draw()
+    max_terms = min(wanted.max_terms, problem.n_rows)
+    terms = _Terms(problem, max_terms)
+    unused = np.ones(problem.n_rows, dtype=bool)
+    objective = np.einsum("ij,ij->j", terms.y, terms.y) / 2
+    improvements: list[float] = []
+    converged = False
+    while terms.n_terms < max_terms and not converged:
+        candidates = np.flatnonzero(unused)
+        if len(candidates) > N_CANDIDATES:
+            candidates = draw.choice(candidates, N_CANDIDATES, replace=False)
+        assessed = terms.assessed(candidates)
+        best = int(np.argmax(assessed.gains))
+        if assessed.gains[best] < 0:  # all candidates are spanned already
             unused[candidates] = False
             converged = not unused.any()
-            if converged:
-                break
             continue
-        steps = (design.T @ y - rows.T @ z[:m]) / np.sqrt(np.where(worth, left, 1))[:, None]
-        gains = np.where(worth, np.einsum("ij,ij->i", steps, steps), -1)
-        best = int(np.argmax(gains))
-        columns[:, m], means[m], chosen[m] = design[:, best], mean[best], candidates[best]
-        L[m, :m], L[m, m], z[m] = rows[:, best], np.sqrt(left[best]), steps[best]
-        unused[chosen[m]] = False
-        m += 1
-        objective = objective - steps[best] ** 2 / 2
-        improvements.append(float(gains[best]) / 2)
+        terms.add(assessed, best)
+        unused[candidates[best]] = False
+        objective = objective - assessed.steps[best] ** 2 / 2
+        improvements.append(float(assessed.gains[best]) / 2)
         recent = improvements[-PATIENCE:]
-        converged = len(recent) == PATIENCE and np.mean(recent) < tol * objective.sum()
-
-    theta = solve_triangular(L[:m, :m], z[:m], lower=True, trans=1, check_finite=False)
-    coefficients = np.zeros((n, n_targets))
-    coefficients[chosen[:m]] = theta
-    intercept = mean_y - means[:m] @ theta
-    outputs = kernel.columns(chosen[:m]) @ theta + intercept
-    return KernelSolution(coefficients, intercept, objective, bool(converged), m, "greedy", outputs=outputs)
+        converged = bool(len(recent) == PATIENCE and np.mean(recent) < wanted.tol * objective.sum())
+    return terms.solution(objective, converged)
 
 
 def _penalty(problem: KernelProblem, columns: np.ndarray, candidates: np.ndarray, chosen: np.ndarray) -> np.ndarray:
@@ -93,3 +128,7 @@ def _penalty(problem: KernelProblem, columns: np.ndarray, candidates: np.ndarray
     else:
         P = np.vstack([columns[chosen], columns[candidates, np.arange(len(candidates))]])
     return problem.alpha * P
+
+
+# An approximation: only where it is asked for.
+SOLVER = Solver("greedy", solve, (SQUARED_LOSS, QUADRATIC_PENALTY, ALL_ROWS), suits=never)

@@ -18,14 +18,13 @@ greedy matrix approximation for machine learning", ICML 2000.
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from eigenfeat.kernel import smo
 from eigenfeat.kernel.incomplete_cholesky import IncompleteCholesky
-from eigenfeat.kernel.losses import plain_rows, primal_solution, scalar_loss
-from eigenfeat.kernel.problem import LOSSES, KernelProblem, KernelSolution
-
-SOLVES = frozenset((loss, "function") for loss in LOSSES)
+from eigenfeat.kernel.needs import ALL_ROWS, FUNCTION_PENALTY
+from eigenfeat.kernel.problem import DEFAULTS, KernelProblem, KernelRequest, KernelSolution
+from eigenfeat.kernel.used_rows import UsedRows
+from eigenfeat.solvers.contract import Solver, never
 
 
 class FactoredColumns:
@@ -44,11 +43,8 @@ class FactoredColumns:
 
 def solve(
     problem: KernelProblem,
+    request: KernelRequest = DEFAULTS,
     *,
-    tol: float = 1e-2,
-    max_iter: int = 10_000,
-    random_state: int | np.random.RandomState | None = None,
-    max_terms: int = 500,
     n_candidates: int = 59,
     n_added: int = 5,
     patience: int = 5,
@@ -60,15 +56,10 @@ def solve(
     Parameters
     ----------
     problem : KernelProblem
-    tol : float
-        Of SMO on each expansion, and the relative decrease of the objective a round, averaged over the last
-        ``patience`` rounds, below which the expansion is left as it is.
-    max_iter : int
-        Batches of columns of SMO on each expansion.
-    random_state : int, RandomState or None
-        Draws the candidates.
-    max_terms : int
-        Rows in the expansion, at most.
+    request : KernelRequest
+        ``tol`` (1e-2) is that of SMO on each expansion, and the relative decrease of the objective a round, averaged
+        over the last ``patience`` rounds, below which the expansion is left as it is. ``max_iter`` (10,000) counts
+        batches of columns of SMO on each expansion, ``max_terms`` (500) rows in the expansion.
     n_candidates : int
         Random rows a round that compete.
     n_added : int
@@ -78,16 +69,15 @@ def solve(
     cache_size, batch_size
         Of SMO.
     """
-    n_rows = len(problem.weights)
-    problem, index = plain_rows(problem, "greedy_smo")
-    draw = check_random_state(random_state)
-    basis = IncompleteCholesky(problem.kernel, min(max_terms, len(index)))
+    wanted = request.filled(tol=1e-2, max_iter=10_000, max_terms=500)
+    used, draw = UsedRows.of(problem), request.draw()
+    problem, most = used.problem, min(wanted.max_terms, len(used.index))
+    basis = IncompleteCholesky(problem.kernel, most)
     tau = np.zeros_like(problem.targets)
     objectives: list[float] = []
     point = None
-    while len(basis.pivots) < min(max_terms, len(index)):
-        room = min(max_terms, len(index)) - len(basis.pivots)
-        if not _extend(basis, problem, tau, draw, n_candidates, min(n_added, room)):
+    while len(basis.pivots) < most:
+        if not _extend(basis, problem, tau, draw, n_candidates, min(n_added, most - len(basis.pivots))):
             break
         factor = basis.factor
         point = smo.minimise(
@@ -95,27 +85,19 @@ def solve(
             FactoredColumns(factor),
             tau,
             factor @ (factor.T @ tau) / problem.alpha,
-            tol=tol,
-            max_iter=max_iter,
+            tol=wanted.tol,
+            max_iter=wanted.max_iter,
             cache_size=cache_size,
             batch_size=batch_size,
         )
         tau = point.tau
         objectives.append(float(point.primal.sum()))
-        if len(objectives) > patience and _mean_decrease(objectives, patience) < tol:
+        if len(objectives) > patience and _mean_decrease(objectives, patience) < wanted.tol:
             break
     v = basis.factor.T @ tau / problem.alpha
-    return primal_solution(
-        problem,
-        index,
-        n_rows,
-        basis.expansion(v),
-        basis.factor @ v,
-        (v**2).sum(axis=0) / 2,
-        converged=point is not None and len(point.open_targets(tol)) == 0,
-        n_iter=len(objectives),
-        solver="greedy_smo",
-    )
+    converged = point is not None and len(point.open_targets(wanted.tol)) == 0
+    terms, outputs, penalty = basis.expansion(v), basis.factor @ v, (v**2).sum(axis=0) / 2
+    return used.solution(terms, outputs, penalty, converged=converged, n_iter=len(objectives), solver="greedy_smo")
 
 
 def _extend(
@@ -129,7 +111,7 @@ def _extend(
     """Add the best of some random candidates to the basis, one after another; how many."""
     candidates = np.sort(draw.permutation(np.flatnonzero(basis.independent))[:n_candidates])
     columns = basis.residual_columns(candidates)
-    loss = scalar_loss(problem)
+    loss = problem.loss
     # At τ = 0 nothing tells the candidates apart: the residuals of the constant model do.
     slopes = tau if tau.any() else problem.weights[:, None] * (problem.targets - _means(problem))
     added = 0
@@ -155,3 +137,7 @@ def _means(problem: KernelProblem) -> np.ndarray:
 def _mean_decrease(objectives: list[float], patience: int) -> float:
     """Relative decrease a round over the last rounds."""
     return (objectives[-1 - patience] - objectives[-1]) / (patience * abs(objectives[-1]) + np.finfo(float).tiny)
+
+
+# An approximation: only where it is asked for.
+SOLVER = Solver("greedy_smo", solve, (FUNCTION_PENALTY, ALL_ROWS), suits=never)

@@ -1,11 +1,8 @@
-"""A primal-dual interior point for the separable quadratic programs of the kernel problem.
+"""A primal-dual interior point for the programs of `eigenfeat.kernel.separable_program`.
 
-Minimise ``½ xᵀQx - qᵀx + Σ (½ dᵢ xᵢ² + e |xᵢ|)`` subject to ``|xᵢ| ≤ cᵢ`` and, where asked, ``1ᵀx = 0``.
-
-The duals of the kernel problem with a quadratic penalty have this form (x are the multipliers of the rows),
-and so has the primal with the sparse penalty (x are the expansion coefficients). The reduced system of
-appendix A of Mika's thesis, pivoted down to one row a variable, is ``(Q + d + T) Δx + 1 Δλ = r`` with a
-diagonal T that gathers all bounds; Q enters only through a `Curvature`, which knows how to factor ``Q + T``.
+The reduced system of appendix A of Mika's thesis, pivoted down to one row a variable, is
+``(Q + d + T) Δx + 1 Δλ = r`` with a diagonal T that gathers all bounds; Q enters only through a `Curvature`, which
+knows how to factor ``Q + T``.
 
 References
 ----------
@@ -16,180 +13,16 @@ low-rank kernel representations", JMLR 2, 2001.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
-from scipy.linalg import blas, lapack
+
+from eigenfeat.kernel.curvatures import DenseCurvature
+from eigenfeat.kernel.separable_program import KKTSolve, SeparableProgram, kkt_solver
 
 # A variable within rounding of its bound has no slack left; this keeps its multiplier's quotient finite.
 SMALLEST_SLACK = 1e-100
-
-Solve = Callable[[np.ndarray], np.ndarray]
-KKTSolve = Callable[..., tuple[np.ndarray, float]]
-
-
-class Curvature(Protocol):
-    """A positive semidefinite matrix Q that can be multiplied, and factored once a diagonal is added."""
-
-    scale: float
-    """Mean diagonal of Q, one if Q is zero."""
-
-    def times(self, x: np.ndarray) -> np.ndarray: ...
-
-    def factor(self, diagonal: np.ndarray) -> Solve: ...
-
-
-class IndefiniteError(Exception):
-    """A matrix that should be positive definite is not."""
-
-
-def factor_in_place(matrix: np.ndarray) -> Solve:
-    """Cholesky factorisation that overwrites a C-ordered symmetric matrix; its solve."""
-    factor, info = lapack.dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)
-    if info:
-        raise IndefiniteError
-    # For one right side two triangular solves are several times quicker than LAPACK's blocked potrs.
-    return lambda r: blas.dtrsv(factor, blas.dtrsv(factor, r, lower=1), lower=1, trans=1)
-
-
-class DenseCurvature:
-    """Q held as an array."""
-
-    def __init__(self, matrix: np.ndarray) -> None:
-        self.matrix = matrix
-        self.scale = float(np.mean(np.diagonal(matrix))) or 1.0
-
-    def times(self, x: np.ndarray) -> np.ndarray:
-        return self.matrix @ x
-
-    def factor(self, diagonal: np.ndarray) -> Solve:
-        shifted = self.matrix.copy()
-        shifted.flat[:: len(shifted) + 1] += diagonal
-        return factor_in_place(shifted)
-
-
-class LowRankCurvature:
-    """``Q = VVᵀ`` with few columns: every factorisation is r × r, by Woodbury."""
-
-    def __init__(self, factor: np.ndarray) -> None:
-        self.columns = factor
-        self.scale = float(np.mean(np.einsum("ij,ij->i", factor, factor)))
-
-    def times(self, x: np.ndarray) -> np.ndarray:
-        return self.columns @ (self.columns.T @ x)
-
-    def factor(self, diagonal: np.ndarray) -> Solve:
-        scaled = self.columns / diagonal[:, None]
-        inner = self.columns.T @ scaled
-        inner.flat[:: len(inner) + 1] += 1.0
-        solve_inner = factor_in_place(inner)
-        inverse = 1.0 / diagonal
-
-        def solve(r: np.ndarray) -> np.ndarray:
-            inverse_r = (r.T * inverse).T
-            return inverse_r - scaled @ solve_inner(scaled.T @ r)
-
-        return solve
-
-
-class ResidualCurvature:
-    """``Q = AᵀΩA`` with ``A = [K I]`` and Ω the centred weights: the curvature of Huber's loss over (α, u).
-
-    Huber's loss is the smallest sum of a quadratic in ξ - u and of |u|, so u joins the variables and the
-    system is reduced on the multipliers ν of the rows: ``(W⁻¹ + K T_α⁻¹ Kᵀ + T_u⁻¹) ν + 1β = A T⁻¹ r``,
-    1ᵀν = 0.
-
-    Parameters
-    ----------
-    kernel : (n, q) array
-    weights : (n,) array
-        Weights of the quadratic; Ω = W - wwᵀ/Σw is what is left once the intercept is eliminated.
-    """
-
-    def __init__(self, kernel: np.ndarray, weights: np.ndarray) -> None:
-        self.kernel = kernel
-        self.weights = weights
-        self.scale = float(np.mean(weights)) * (1 + float(np.mean(np.einsum("ij,ij->j", kernel, kernel)))) / 2
-
-    def centred(self, residual: np.ndarray) -> np.ndarray:
-        """``Ω r``."""
-        return self.weights * (residual - self.weights @ residual / self.weights.sum())
-
-    def times(self, x: np.ndarray) -> np.ndarray:
-        q = self.kernel.shape[1]
-        multipliers = self.centred(self.kernel @ x[:q] + x[q:])
-        return np.concatenate([self.kernel.T @ multipliers, multipliers])
-
-    def factor(self, diagonal: np.ndarray) -> Solve:
-        n, q = self.kernel.shape
-        scaled = self.kernel / np.sqrt(diagonal[:q])
-        inner = scaled @ scaled.T
-        inner.flat[:: n + 1] += 1.0 / self.weights + 1.0 / diagonal[q:]
-        solve_inner = factor_in_place(inner)
-        inverse_ones = solve_inner(np.ones(n))
-
-        def solve(r: np.ndarray) -> np.ndarray:
-            inverse_r = r / diagonal
-            rows = solve_inner(self.kernel @ inverse_r[:q] + inverse_r[q:])
-            multipliers = rows - inverse_ones * (rows.sum() / inverse_ones.sum())
-            return inverse_r - np.concatenate([self.kernel.T @ multipliers, multipliers]) / diagonal
-
-        return solve
-
-
-@dataclass(frozen=True, eq=False)
-class SeparableProgram:
-    """The program of the module docstring.
-
-    Parameters
-    ----------
-    curvature : Curvature
-        Q.
-    linear, diagonal, bound : (n,) arrays
-        q, d and c; bounds may be infinite.
-    tube : (n,) array
-        e, all zero or all positive.
-    balanced : bool
-        Whether ``1ᵀx = 0`` is asked for.
-    """
-
-    curvature: Curvature
-    linear: np.ndarray
-    diagonal: np.ndarray
-    tube: np.ndarray
-    bound: np.ndarray
-    balanced: bool
-
-    def gradient(self, x: np.ndarray) -> np.ndarray:
-        """Of the smooth part."""
-        return self.curvature.times(x) + self.diagonal * x - self.linear
-
-    def value(self, x: np.ndarray) -> float:
-        return float(x @ (self.gradient(x) - self.linear) / 2 + self.tube @ np.abs(x))
-
-    @property
-    def bounded(self) -> bool:
-        return bool(np.isfinite(self.bound).all())
-
-    def duality_gap(self, x: np.ndarray, multiplier: float, curved: np.ndarray) -> float:
-        """Of a bounded program, at any x within its bounds: ``Σ h(xᵢ) + h*(ξᵢ) - xᵢξᵢ``, ξ = q - Qx - λ.
-
-        ``curved`` is Qx, which the caller has.
-
-        h is the separable part and h* its conjugate: the loss of the residual ξ when x are the multipliers of
-        the rows. By the Fenchel-Young inequality no term is negative, so nothing cancels.
-        """
-        xi = self.linear - curved - multiplier
-        excess = np.maximum(np.abs(xi) - self.tube, 0.0)
-        inside = np.minimum(excess, self.diagonal * self.bound)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            quadratic = np.where(self.diagonal > 0, inside**2 / (2 * self.diagonal), 0.0)
-        conjugate = quadratic + self.bound * (excess - inside)
-        separable = self.diagonal * x**2 / 2 + self.tube * np.abs(x)
-        return float(np.sum(separable + conjugate - x * xi))
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,48 +83,6 @@ class _BarrierVariables:
         return (r - self.to_z(rhs - diagonal * dx)) / theta
 
 
-def _factored(curvature: Curvature, diagonal: np.ndarray) -> Solve:
-    """Factor ``Q + T``, with the least shift that rounding in Q asks for.
-
-    The diagonal T vanishes for variables strictly inside their bounds, so Q has to be definite on these; a
-    kernel matrix of repeated rows or in single precision is so only up to rounding.
-    """
-    for shift in (1e-13, 1e-10, 1e-7):
-        try:
-            return curvature.factor(np.maximum(diagonal, shift * curvature.scale))
-        except IndefiniteError:
-            continue
-    raise ValueError(
-        "The kernel matrix is not positive semidefinite, and this penalty needs it to be. Use a definite "
-        "kernel (rbf, linear, polynomial with coef0 >= 0), or penalty='coefficients' or penalty='sparse'."
-    )
-
-
-def _kkt_solver(program: SeparableProgram, diagonal: np.ndarray) -> KKTSolve:
-    """Solve ``(Q + T) x + 1 λ = r, 1ᵀx = s``: one factorisation, and a step of iterative refinement if asked."""
-    solve_block = _factored(program.curvature, diagonal)
-    n = len(diagonal)
-    ones = np.ones(n)
-    inverse_ones = solve_block(ones) if program.balanced else ones
-
-    def once(r: np.ndarray, s: float) -> tuple[np.ndarray, float]:
-        x = solve_block(r)
-        if not program.balanced:
-            return x, 0.0
-        multiplier = (x.sum() - s) / inverse_ones.sum()
-        return x - inverse_ones * multiplier, multiplier
-
-    def solve(r: np.ndarray, s: float, refine: bool = True) -> tuple[np.ndarray, float]:
-        x, multiplier = once(r, s)
-        if not refine:
-            return x, multiplier
-        residual = r - program.curvature.times(x) - diagonal * x - multiplier
-        dx, d_multiplier = once(residual, s - x.sum() if program.balanced else 0.0)
-        return x + dx, multiplier + d_multiplier
-
-    return solve
-
-
 @dataclass(frozen=True, eq=False)
 class _Step:
     z: np.ndarray
@@ -319,7 +110,7 @@ class _Iterate:
             pull = np.full(len(z), max(1e-3, float(np.abs(program.linear).max())))
             return cls(program, variables, z, pull, pull)
         diagonal = np.full(len(program.linear), program.curvature.scale) + program.diagonal
-        x, level = _kkt_solver(program, diagonal)(program.linear, 0.0)
+        x, level = kkt_solver(program, diagonal)(program.linear, 0.0)
         z = np.maximum(variables.to_z(x), 0.0) + max(float(np.abs(x).mean()), 1e-8)
         reduced = variables.to_z(program.gradient(x) + level) + np.concatenate([program.tube, program.tube])
         low = np.maximum(reduced, 0.0) + max(float(np.abs(reduced).mean()), 1e-8)
@@ -443,7 +234,7 @@ def minimise(program: SeparableProgram, *, tol: float, max_iter: int) -> Interio
     """
     variables = _BarrierVariables(program)
     if not (variables.has_lower.any() or variables.has_upper.any()):
-        x, multiplier = _kkt_solver(program, program.diagonal)(program.linear, 0.0)
+        x, multiplier = kkt_solver(program, program.diagonal)(program.linear, 0.0)
         nowhere = np.zeros(len(x), dtype=bool)
         return InteriorPoint(x, multiplier, nowhere, nowhere, True, 1)
 
@@ -456,7 +247,7 @@ def minimise(program: SeparableProgram, *, tol: float, max_iter: int) -> Interio
         if gap <= 1e-16 * (1.0 + abs(iterate.value)):
             break
         diagonal, _ = variables.reduce(iterate.theta, iterate.theta)
-        solve = _kkt_solver(program, program.diagonal + diagonal)
+        solve = kkt_solver(program, program.diagonal + diagonal)
         predictor = iterate.direction(solve, 0.0)
         reached = iterate.moved(predictor, iterate.longest(predictor)).complementarity
         corrector = iterate.direction(solve, (reached / gap) ** 3 * gap / n_pairs, predictor)
@@ -499,7 +290,7 @@ def _between_bounds(program: SeparableProgram, point: InteriorPoint, matrix: np.
             np.full(len(free), np.inf),
             program.balanced,
         )
-        y[free], multiplier = _kkt_solver(inner, inner.diagonal)(inner.linear, -float(y.sum()))
+        y[free], multiplier = kkt_solver(inner, inner.diagonal)(inner.linear, -float(y.sum()))
     crossed = bool(program.tube.any()) and bool((y * x < 0).any())
     if crossed or (np.abs(y) > program.bound).any():
         return None

@@ -53,7 +53,7 @@ class CholeskyInverse:
         return np.einsum("ij,ij->j", half, self._inverse_factor)
 
 
-class Spectrum:
+class Eigenbasis:
     """``M = U diag(s) Uᵀ``, with products with U kept for the next shift."""
 
     def __init__(self, matrix: np.ndarray) -> None:
@@ -70,30 +70,30 @@ class Spectrum:
 class SpectralInverse:
     """By an eigendecomposition shared by all shifts: O(q²) each. A zero shift gives the pseudo-inverse."""
 
-    spectrum: Spectrum
+    basis: Eigenbasis
     shift: float
 
     @cached_property
     def _gains(self) -> np.ndarray:
-        s = self.spectrum.values
+        s = self.basis.values
         if self.shift > 0:
             return 1 / (np.maximum(s, 0) + self.shift)
         kept = s > len(s) * np.finfo(s.dtype).eps * s[-1]
         return np.divide(1, s, out=np.zeros_like(s), where=kept)
 
     def solve(self, block: np.ndarray) -> np.ndarray:
-        U = self.spectrum.vectors
+        U = self.basis.vectors
         return U @ (self._gains[:, None] * (U.T @ block))
 
     def diagonal(self) -> np.ndarray:
-        return self.spectrum.vectors**2 @ self._gains
+        return self.basis.vectors**2 @ self._gains
 
     def quadratic(self, rows: np.ndarray) -> np.ndarray:
-        rotated = self.spectrum.rotated(rows)
+        rotated = self.basis.rotated(rows)
         return np.einsum("ij,ij,j->i", rotated, rotated, self._gains)
 
     def cross_diagonal(self, rows: np.ndarray) -> np.ndarray:
-        return (self.spectrum.rotated(rows) * self.spectrum.vectors) @ self._gains
+        return (self.basis.rotated(rows) * self.basis.vectors) @ self._gains
 
 
 def shifted_inverses(
@@ -111,8 +111,8 @@ def shifted_inverses(
     factor_cost = len(shifts) * (6 * q + 10 * n_probes)
     spectrum_cost = 89 * q + 8 * n_probes
     if factor_cost > spectrum_cost or not _stands_above(min(shifts), np.float64, scale):
-        spectrum = Spectrum(matrix.astype(_precision(matrix.dtype, min(shifts), scale), copy=False))
-        yield from ((shift, SpectralInverse(spectrum, shift)) for shift in shifts)
+        basis = Eigenbasis(matrix.astype(_precision(matrix.dtype, min(shifts), scale), copy=False))
+        yield from ((shift, SpectralInverse(basis, shift)) for shift in shifts)
         return
     for last, shift in enumerate(shifts, start=1 - len(shifts)):
         shifted = matrix.astype(_precision(matrix.dtype, shift, scale), copy=last != 0)

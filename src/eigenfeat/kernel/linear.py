@@ -16,12 +16,15 @@ import numpy as np
 
 from eigenfeat.kernel import leave_one_out, subset
 from eigenfeat.kernel.inverses import ShiftedInverse, shifted_inverses
-from eigenfeat.kernel.problem import KernelProblem, KernelSolution
+from eigenfeat.kernel.needs import ALL_ROWS, QUADRATIC_PENALTY, SQUARED_LOSS
+from eigenfeat.kernel.problem import DEFAULTS, KernelProblem, KernelRequest, KernelSolution
+from eigenfeat.solvers.contract import Solver
 
-SOLVES = frozenset({("squared", "function"), ("squared", "coefficients")})
+#: Above this many rows the n × n system (n² numbers, n³/3 operations) gives way to a restricted expansion.
+MAX_ROWS = 8000
 
 
-def solve(problem: KernelProblem) -> KernelSolution:
+def solve(problem: KernelProblem, request: KernelRequest = DEFAULTS) -> KernelSolution:
     """The exact solution."""
     return next(path(problem, [problem.alpha]))
 
@@ -84,3 +87,10 @@ def _solution(
     return KernelSolution(
         coefficients, intercept, objective, True, 1, "linear", outputs=outputs, loo_outputs=loo_outputs
     )
+
+
+def is_small(problem: KernelProblem, request: KernelRequest) -> bool:
+    return problem.n_rows <= MAX_ROWS
+
+
+SOLVER = Solver("linear", solve, (SQUARED_LOSS, QUADRATIC_PENALTY, ALL_ROWS), suits=is_small)

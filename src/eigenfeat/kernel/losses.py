@@ -1,58 +1,108 @@
-"""The one-dimensional losses of the kernel problem, and what their duals need of them.
+"""The one-dimensional losses of the kernel problem, as values.
 
-Each loss ℓ is described by its conjugate, ``ℓ*(t) = ½ s t² + ε|t|`` on ``|t| ≤ c``: three numbers tell the
-four losses apart, and every solver of the dual reads these numbers instead of the loss's name.
+Each loss ℓ is described by its conjugate, ``ℓ*(t) = ½ s t² + ε|t|`` on ``|t| ≤ c``: three numbers tell the losses
+apart, everything a solver asks follows from them, and no solver knows a loss by name.
 
-==========  ===========  ========  ===========
-loss        curvature s  tube ε    bound c
-==========  ===========  ========  ===========
-squared     1            0         ∞
-absolute    0            0         1
-huber       σ            0         1
-epsilon     0            ε         1
-==========  ===========  ========  ===========
+====================  ===========  ========  ===========
+loss                  curvature s  tube ε    bound c
+====================  ===========  ========  ===========
+`Squared`             1            0         ∞
+`Absolute`            0            0         1
+`Huber`               σ            0         1
+`EpsilonInsensitive`  0            ε         1
+====================  ===========  ========  ===========
 
-With row weights w the conjugate of w ℓ is ``½ (s/w) t² + ε|t|`` on ``|t| ≤ c w``.
+With row weights w the conjugate of w ℓ is ``½ (s/w) t² + ε|t|`` on ``|t| ≤ c w``. A new loss is a class that says which
+of the three numbers are its own; an entry of `LOSSES` gives it a name.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from eigenfeat.kernel.problem import KernelProblem, KernelSolution, loss_value
-from eigenfeat.stages.kernels import KernelRows
-
 
 @dataclass(frozen=True)
-class ScalarLoss:
+class Loss:
     """A convex loss of one residual, zero at zero and symmetric.
 
-    Parameters
-    ----------
-    curvature, tube, bound : float
-        s, ε and c of the conjugate (module docstring).
+    Examples
+    --------
+    A loss with a tube and a rounded kink:
+
+    >>> from dataclasses import dataclass
+    >>> from eigenfeat.kernel import Loss
+    >>> @dataclass(frozen=True)
+    ... class RoundedTube(Loss):
+    ...     curvature = 0.5
+    ...     tube = 0.1
+    >>> RoundedTube().values(np.array([0.0, 0.1, 0.6, 1.6]))
+    array([0.  , 0.  , 0.25, 1.25])
     """
 
-    curvature: float
-    tube: float
-    bound: float
+    @property
+    def curvature(self) -> float:
+        """s: how wide the parabola at the bottom is; zero for a kink."""
+        return 0.0
+
+    @property
+    def tube(self) -> float:
+        """ε: residuals up to this cost nothing."""
+        return 0.0
+
+    @property
+    def bound(self) -> float:
+        """c: the steepest slope, which rows far off have."""
+        return 1.0
+
+    @property
+    def is_quadratic(self) -> bool:
+        """``ξ²/(2s)`` everywhere: the problem is a linear system."""
+        return self.tube == 0 and bool(np.isinf(self.bound))
+
+    @property
+    def is_half_square(self) -> bool:
+        """``½ξ²``, whose problem is Fisher's discriminant."""
+        return self.is_quadratic and self.curvature == 1
+
+    @property
+    def is_piecewise_linear(self) -> bool:
+        """With the sparse penalty the problem is a linear program."""
+        return self.curvature == 0
+
+    @property
+    def is_smooth(self) -> bool:
+        """No kink anywhere: the loss is the smallest sum of a parabola in ξ - u and of ``c|u|``."""
+        return self.curvature > 0 and self.tube == 0
+
+    def values(self, residuals: np.ndarray) -> np.ndarray:
+        """``ℓ(ξ)``: with t the slope there and e what is beyond the tube, ``t e - ½ s t²`` (Fenchel and Young)."""
+        excess = self._excess(residuals)
+        steepness = self._steepness(excess)
+        return steepness * (excess - self.curvature / 2 * steepness)
 
     def slopes(self, residuals: np.ndarray) -> np.ndarray:
         """``ℓ'(ξ)``, zero at the kinks of the losses that have them."""
-        excess = np.maximum(np.abs(residuals) - self.tube, 0.0)
-        size = (excess > 0) * 1.0 if self.curvature == 0 else np.minimum(excess / self.curvature, self.bound)
-        return np.sign(residuals) * size
+        return np.sign(residuals) * self._steepness(self._excess(residuals))
+
+    def _excess(self, residuals: np.ndarray) -> np.ndarray:
+        return np.maximum(np.abs(residuals) - self.tube, 0.0)
+
+    def _steepness(self, excess: np.ndarray) -> np.ndarray:
+        if self.curvature == 0:
+            return (excess > 0) * excess.dtype.type(self.bound)
+        return np.minimum(excess / self.curvature, self.bound)
 
     def intercept(self, residuals: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """The b that minimises ``Σ w ℓ(r - b)``, exactly, for every column of residuals."""
-        if np.isinf(self.bound):
+        if self.is_quadratic:
             return weights @ residuals / weights.sum()
         return np.array([self._best_shift(column, weights) for column in residuals.T])
 
     def _best_shift(self, r: np.ndarray, w: np.ndarray) -> float:
-        knots = np.array([self.tube, self.tube + self.curvature])
+        knots = np.array([self.tube, self.tube + self.curvature * self.bound])
+        knots = knots[np.isfinite(knots)]
         points = np.unique(np.concatenate([r - knots[:, None], r + knots[:, None]]))
 
         def slope(b: float) -> float:
@@ -76,75 +126,61 @@ class ScalarLoss:
         return float(left if above == below else left - below * (right - left) / (above - below))
 
 
-def scalar_loss(problem: KernelProblem) -> ScalarLoss:
-    """The problem's loss as its three numbers."""
-    return {
-        "squared": ScalarLoss(1.0, 0.0, np.inf),
-        "absolute": ScalarLoss(0.0, 0.0, 1.0),
-        "huber": ScalarLoss(problem.huber_sigma, 0.0, 1.0),
-        "epsilon": ScalarLoss(0.0, problem.epsilon, 1.0),
-    }[problem.loss]
+@dataclass(frozen=True)
+class Squared(Loss):
+    """``½ξ²``."""
+
+    @property
+    def curvature(self) -> float:
+        return 1.0
+
+    @property
+    def bound(self) -> float:
+        return np.inf
 
 
-def plain_rows(
-    problem: KernelProblem, solver: str, dtype: type | None = np.float64
-) -> tuple[KernelProblem, np.ndarray]:
-    """The problem over its rows of positive weight, and their index: a row of weight zero is not there.
-
-    Parameters
-    ----------
-    solver : str
-        Named in the error for what these solvers do not take: centers of their own and invariances.
-    dtype : type, optional
-        Rows are cast to it before any kernel is computed; None leaves them.
-    """
-    if problem.centers is not None or problem.invariance is not None:
-        given = "centers" if problem.centers is not None else "invariances"
-        raise ValueError(
-            f"solver={solver!r} expands over all rows and takes no {given}. Leave {given} out, or use "
-            "loss='squared' with a solver that takes them (solver='auto' chooses it)."
-        )
-    kernel, index = problem.kernel, np.flatnonzero(problem.weights > 0)
-    rows = kernel.rows if dtype is None else kernel.rows.astype(dtype, copy=False)
-    if len(index) < len(problem.weights):
-        rows = rows[np.ix_(index, index)] if kernel.precomputed else rows[index]
-    kept = replace(
-        problem,
-        kernel=kernel if rows is kernel.rows else KernelRows(kernel.kernel, rows, kernel.precomputed),
-        targets=problem.targets[index].astype(np.float64),
-        weights=problem.weights[index].astype(np.float64),
-    )
-    return kept, index
+@dataclass(frozen=True)
+class Absolute(Loss):
+    """``|ξ|``."""
 
 
-def primal_solution(
-    problem: KernelProblem,
-    index: np.ndarray,
-    n_rows: int,
-    coefficients: np.ndarray,
-    outputs: np.ndarray,
-    penalty: np.ndarray,
-    *,
-    converged: bool,
-    n_iter: int,
-    solver: str,
-) -> KernelSolution:
-    """The solution with the best intercept for these coefficients, and the true primal objective.
+@dataclass(frozen=True)
+class Huber(Loss):
+    """``ξ²/(2σ)`` up to ``|ξ| = σ``, ``|ξ| - σ/2`` beyond (thesis 3.52)."""
 
-    Parameters
-    ----------
-    problem : KernelProblem
-        Over its rows of positive weight, ``index`` among the ``n_rows`` given.
-    coefficients, outputs : (n, m) arrays
-        α and Kα.
-    penalty : (m,) array
-        P of each column.
-    """
-    residuals = problem.targets - outputs
-    intercept = scalar_loss(problem).intercept(residuals, problem.weights)
-    objective = loss_value(problem, residuals - intercept) + problem.alpha * penalty
-    full = np.zeros((n_rows, coefficients.shape[1]))
-    full[index] = coefficients
-    # Rows of weight zero have no output here: the caller who wants them expands the kernel.
-    at_rows = outputs + intercept if len(index) == n_rows else None
-    return KernelSolution(full, intercept, objective, converged, n_iter, solver, outputs=at_rows)
+    sigma: float = 0.5
+
+    @property
+    def curvature(self) -> float:
+        return self.sigma
+
+
+@dataclass(frozen=True)
+class EpsilonInsensitive(Loss):
+    """``max(0, |ξ| - ε)``, the loss of support vector regression."""
+
+    epsilon: float = 0.1
+
+    @property
+    def tube(self) -> float:
+        return self.epsilon
+
+
+#: The losses that have a name: what an estimator's ``loss`` may be besides a value.
+LOSSES: dict[str, type[Loss]] = {
+    "squared": Squared,
+    "absolute": Absolute,
+    "huber": Huber,
+    "epsilon": EpsilonInsensitive,
+}
+
+
+def as_loss(loss: str | Loss) -> Loss:
+    """The loss of a name, with its default numbers, or the loss given."""
+    return LOSSES[loss]() if isinstance(loss, str) else loss
+
+
+def named(loss: Loss) -> str:
+    """A loss as a user may write it: ``'huber'``, ``Huber(sigma=0.3)``."""
+    names = [name for name, kind in LOSSES.items() if type(loss) is kind and loss == kind()]
+    return repr(names[0]) if names else repr(loss)

@@ -2,7 +2,7 @@
 
 The dual is the smaller program: one variable a row of the data, one constraint a kernel column::
 
-    max yᵀτ - ε‖τ‖₁,   1ᵀτ = 0,   -alpha ≤ K[:, j]ᵀτ ≤ alpha for all j,   |τᵢ| ≤ wᵢ
+    max yᵀτ - ε‖τ‖₁,   1ᵀτ = 0,   -alpha ≤ K[:, j]ᵀτ ≤ alpha for all j,   |τᵢ| ≤ c wᵢ
 
 The expansion coefficient of a kernel column is the multiplier of its constraint, exactly zero where the
 constraint is not active, and the intercept is that of ``1ᵀτ = 0``.
@@ -13,10 +13,13 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import linprog
 
-from eigenfeat.kernel.losses import plain_rows, primal_solution, scalar_loss
-from eigenfeat.kernel.problem import KernelProblem, KernelSolution
+from eigenfeat.kernel.needs import ALL_ROWS, PIECEWISE_LINEAR_LOSS, SPARSE_PENALTY
+from eigenfeat.kernel.problem import DEFAULTS, KernelProblem, KernelRequest, KernelSolution
+from eigenfeat.kernel.used_rows import UsedRows
+from eigenfeat.solvers.contract import Solver
 
-SOLVES = frozenset({("absolute", "sparse"), ("epsilon", "sparse")})
+#: Above this many rows the whole program gives way to column generation, which forms few of its constraints.
+MAX_ROWS = 500
 
 
 class MultiplierProgram:
@@ -43,10 +46,10 @@ class MultiplierProgram:
                 "solver='lp' also runs without it, on scipy."
             ) from None
         self.problem = problem
-        self.tube = scalar_loss(problem).tube
-        n = len(problem.weights)
+        self.tube = problem.loss.tube
+        n = problem.n_rows
         signs = np.concatenate([np.ones(n), -np.ones(n)]) if self.tube else np.ones(n)
-        upper = np.concatenate([problem.weights] * 2) if self.tube else problem.weights
+        upper = np.tile(problem.loss.bound * problem.weights, 2 if self.tube else 1)
         model = highspy.HighsLp()
         model.num_col_, model.num_row_ = len(signs), 1
         model.col_cost_ = np.zeros(len(signs))
@@ -99,7 +102,7 @@ class MultiplierProgram:
     def multipliers(self) -> np.ndarray:
         """τ."""
         values = np.array(self.highs.getSolution().col_value)
-        n = len(self.problem.weights)
+        n = self.problem.n_rows
         return values[:n] - values[n:] if self.tube else values
 
     def coefficients(self) -> np.ndarray:
@@ -107,49 +110,29 @@ class MultiplierProgram:
         return -np.array(self.highs.getSolution().row_dual)[1:] / self.problem.alpha
 
 
-def solve(
-    problem: KernelProblem,
-    *,
-    tol: float = 1e-9,
-    max_iter: int = 1_000_000,
-    random_state: int | np.random.RandomState | None = None,
-) -> KernelSolution:
+def solve(problem: KernelProblem, request: KernelRequest = DEFAULTS) -> KernelSolution:
     """Solve with all constraints in the program; the basis of one target column starts the next.
 
     Parameters
     ----------
     problem : KernelProblem
-    tol : float
-        Feasibility tolerance of HiGHS.
-    max_iter : int
-        Simplex steps a target column.
-    random_state
-        Not used: the method is deterministic.
+    request : KernelRequest
+        ``tol`` (1e-9) is the feasibility tolerance of HiGHS, ``max_iter`` (10⁶) counts simplex steps a target column.
 
     Notes
     -----
     Without the ``highspy`` package ``scipy.optimize.linprog`` solves the same program, each target from
     scratch.
     """
-    n_rows = len(problem.weights)
-    problem, index = plain_rows(problem, "lp")
-    kernel = problem.kernel.matrix()
+    wanted = request.filled(tol=1e-9, max_iter=1_000_000)
+    used = UsedRows.of(problem)
+    kernel = used.problem.kernel.matrix()
     try:
-        coefficients, converged, n_iter = _warm(problem, kernel, tol, max_iter)
+        coefficients, converged, n_iter = _warm(used.problem, kernel, wanted.tol, wanted.max_iter)
     except ImportError:
-        coefficients, converged, n_iter = _from_scratch(problem, kernel, tol, max_iter)
+        coefficients, converged, n_iter = _from_scratch(used.problem, kernel, wanted.tol, wanted.max_iter)
     penalty = np.abs(coefficients).sum(axis=0)
-    return primal_solution(
-        problem,
-        index,
-        n_rows,
-        coefficients,
-        kernel @ coefficients,
-        penalty,
-        converged=converged,
-        n_iter=n_iter,
-        solver="lp",
-    )
+    return used.solution(coefficients, kernel @ coefficients, penalty, converged=converged, n_iter=n_iter, solver="lp")
 
 
 def _warm(problem: KernelProblem, kernel: np.ndarray, tol: float, max_iter: int) -> tuple[np.ndarray, bool, int]:
@@ -169,12 +152,12 @@ def _from_scratch(
     problem: KernelProblem, kernel: np.ndarray, tol: float, max_iter: int
 ) -> tuple[np.ndarray, bool, int]:
     """One ``linprog`` a target, with |Kᵀτ| ≤ alpha as two sets of constraints."""
-    tube = scalar_loss(problem).tube
+    tube = problem.loss.tube
     n = len(kernel)
     rows = np.vstack([kernel, -kernel]) / problem.alpha
     constraints = np.hstack([rows, -rows]) if tube else rows
     balance = np.hstack([np.ones((1, n)), -np.ones((1, n))]) if tube else np.ones((1, n))
-    upper = np.concatenate([problem.weights] * 2) if tube else problem.weights
+    upper = np.tile(problem.loss.bound * problem.weights, 2 if tube else 1)
     lower = np.zeros(2 * n) if tube else -upper
     tolerance = min(max(tol, 1e-10), 1e-7)
     coefficients = np.zeros(problem.targets.shape)
@@ -201,3 +184,10 @@ def _from_scratch(
             marginals = result.ineqlin.marginals
             coefficients[:, t] = (marginals[n:] - marginals[:n]) / problem.alpha
     return coefficients, converged, n_iter
+
+
+def is_small(problem: KernelProblem, request: KernelRequest) -> bool:
+    return problem.n_rows <= MAX_ROWS
+
+
+SOLVER = Solver("lp", solve, (PIECEWISE_LINEAR_LOSS, SPARSE_PENALTY, ALL_ROWS), suits=is_small)

@@ -19,20 +19,22 @@ import numpy as np
 from scipy.linalg import get_lapack_funcs, solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
-from eigenfeat.kernel.problem import KernelProblem, KernelSolution
+from eigenfeat.kernel.basis import full_length
+from eigenfeat.kernel.needs import NO_INVARIANCES, QUADRATIC_PENALTY, SQUARED_LOSS
+from eigenfeat.kernel.problem import DEFAULTS, KernelProblem, KernelRequest, KernelSolution
+from eigenfeat.solvers.contract import Solver
 
-SOLVES = frozenset({("squared", "function"), ("squared", "coefficients")})
 
-
-def solve(problem: KernelProblem, *, tol: float = 1e-3, max_iter: int = 50) -> KernelSolution:
+def solve(problem: KernelProblem, request: KernelRequest = DEFAULTS) -> KernelSolution:
     """Iterate until every target's preconditioned residual is below ``tol`` times its start."""
+    wanted = request.filled(tol=1e-3, max_iter=50)
     system = _NormalEquations(problem)
     preconditioner = _Preconditioner(problem, system.total)
-    coefficients, n_iter, converged = _conjugate_gradients(system, preconditioner, tol, max_iter)
+    coefficients, n_iter, converged = _conjugate_gradients(system, preconditioner, wanted.tol, wanted.max_iter)
     if not converged:
         warnings.warn(
-            f"The nystrom solver stopped after {max_iter} iterations before it reached tol={tol:g}. Raise max_iter or "
-            "alpha.",
+            f"The nystrom solver stopped after {wanted.max_iter} iterations before it reached tol={wanted.tol:g}. "
+            "Raise max_iter or alpha.",
             ConvergenceWarning,
             stacklevel=2,
         )
@@ -41,10 +43,7 @@ def solve(problem: KernelProblem, *, tol: float = 1e-3, max_iter: int = 50) -> K
     residuals = problem.targets - outputs
     penalty = np.einsum("ij,ij->j", coefficients, preconditioner.penalty_times(coefficients))
     objective = problem.weights @ residuals**2 / 2 + problem.alpha * penalty / 2
-    if problem.centers is not None and problem.centers.ndim == 1:
-        full = np.zeros((len(problem.kernel), coefficients.shape[1]), dtype=problem.kernel.dtype)
-        full[problem.centers] = coefficients
-        coefficients = full
+    coefficients = full_length(coefficients, problem)
     return KernelSolution(coefficients, intercept, objective, converged, n_iter, "nystrom", outputs=outputs)
 
 
@@ -53,7 +52,7 @@ class _NormalEquations:
 
     def __init__(self, problem: KernelProblem) -> None:
         self.kernel = problem.kernel
-        self.centers = np.arange(len(problem.kernel)) if problem.centers is None else problem.centers
+        self.centers = problem.expanded_over
         self.weights = problem.weights
         self.total = float(problem.weights.sum(dtype=np.float64))
         self.mean_y = problem.weights @ problem.targets / self.total
@@ -90,8 +89,7 @@ class _Preconditioner:
 
     def __init__(self, problem: KernelProblem, total: float) -> None:
         self.alpha = problem.alpha
-        centers = np.arange(len(problem.kernel)) if problem.centers is None else problem.centers
-        K = problem.kernel.between(centers)
+        K = problem.kernel.between(problem.expanded_over)
         self.T: np.ndarray | None = None
         if problem.penalty == "function":
             self.T = _upper_factor(K.T)
@@ -188,3 +186,6 @@ def _upper_factor(matrix: np.ndarray) -> np.ndarray:
 def _stripes(n: int, width: int = 1024) -> list[slice]:
     """Row ranges narrow enough that work on them needs no second matrix."""
     return [slice(start, min(start + width, n)) for start in range(0, n, width)]
+
+
+SOLVER = Solver("nystrom", solve, (SQUARED_LOSS, QUADRATIC_PENALTY, NO_INVARIANCES))

@@ -1,12 +1,16 @@
-"""Class probabilities from the outputs of discriminants (thesis 3.2.2, 3.6.2)."""
+"""What class probabilities need to know of the outputs of discriminants (thesis 3.2.2, 3.6.2).
+
+The probabilities themselves are `eigenfeat.stages.Softmax` and `eigenfeat.stages.GaussianPosteriors`.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import expit, log_softmax, softmax
+from scipy.special import softmax
 
 from eigenfeat.kernel.thresholds import class_moments
+from eigenfeat.stages.outputs import both_classes
 
 PROBABILITIES = ("logistic", "gaussian")
 
@@ -20,9 +24,7 @@ def posterior_slope(decision: np.ndarray, codes: np.ndarray, weights: np.ndarray
     probable class is the predicted one. Best estimated on outputs at rows left out of the fit. Labels count as
     certain only up to one pseudo-count a class, so that separable classes have a finite slope.
     """
-    D = decision.astype(np.float64)
-    if D.ndim == 1:
-        D = np.column_stack([np.zeros(len(D)), D])
+    D = both_classes(decision.astype(np.float64).reshape(len(decision), -1))
     w = weights.astype(np.float64)
     n_classes = D.shape[1]
     totals = np.bincount(codes, w, minlength=n_classes)
@@ -42,30 +44,7 @@ def posterior_slope(decision: np.ndarray, codes: np.ndarray, weights: np.ndarray
     return float(brentq(gradient, 0.0, high, xtol=1e-14 * high, rtol=1e-13))
 
 
-def posteriors(decision: np.ndarray, slope: float) -> np.ndarray:
-    """(n, n_classes) probabilities."""
-    if decision.ndim == 1:
-        positive = expit(slope * decision.astype(np.float64))
-        return np.column_stack([1 - positive, positive])
-    return np.exp(log_softmax(slope * decision.astype(np.float64), axis=1))
-
-
 def output_moments(outputs: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """(n_outputs, 2, 3): mean, variance and prior of every output on its negative and on its positive side."""
     sides = [(~side, side) for side in positive.T]
     return np.array([[class_moments(q, weights, side) for side in pair] for q, pair in zip(outputs.T, sides)])
-
-
-def gaussian_posteriors(outputs: np.ndarray, moments: np.ndarray) -> np.ndarray:
-    r"""(n, n_classes) probabilities by Bayes' theorem with a Gaussian density an output and side (thesis 3.2.2).
-
-    .. math:: P(+ | q) = \frac{\pi_+ N(q; \mu_+, \sigma_+^2)}{\pi_+ N(q; \mu_+, \sigma_+^2) +
-              \pi_- N(q; \mu_-, \sigma_-^2)}
-
-    Of several outputs, one against the rest each, the odds are scaled to probabilities that sum to one.
-    """
-    mean, variance, prior = (moments[..., k] for k in range(3))
-    q = outputs.astype(np.float64)[:, :, None]
-    log_joint = np.log(prior) - np.log(variance) / 2 - (q - mean) ** 2 / (2 * variance)
-    log_odds = log_joint[..., 1] - log_joint[..., 0]
-    return posteriors(log_odds[:, 0] if log_odds.shape[1] == 1 else log_odds, 1.0)

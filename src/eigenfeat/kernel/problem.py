@@ -1,20 +1,18 @@
-"""The kernel problem as a value: loss × penalty over a kernel expansion, and its solution.
-
-A solver is a module of this package with
-
-- ``SOLVES``: the (loss, penalty) pairs it can solve, a frozenset;
-- ``solve(problem, *, tol, max_iter, random_state, ...) -> KernelSolution``, naming only the parameters it uses.
-"""
+"""The kernel problem as a value: loss × penalty over a kernel expansion; what is wanted of it, and its solution."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
+from eigenfeat.kernel.invariances import Transformation, tangent_covariance
+from eigenfeat.kernel.losses import Loss, Squared
 from eigenfeat.stages.kernels import KernelRows
 
-LOSSES = ("squared", "absolute", "huber", "epsilon")
 PENALTIES = ("function", "coefficients", "sparse")
 
 
@@ -22,9 +20,8 @@ PENALTIES = ("function", "coefficients", "sparse")
 class KernelProblem:
     """Minimise ``L(ξ) + alpha·P`` over f(x) = Σⱼ αⱼ k(zⱼ, x) + b, with ξ = y - f(x) (thesis 3.37).
 
-    ``L`` is a weighted sum over rows: ½ξ² ("squared"), |ξ| ("absolute"), Huber's ("huber": ξ²/(2σ) up to
-    |ξ| = σ, |ξ| - σ/2 beyond, thesis 3.52), max(0, |ξ| - ε) ("epsilon"). ``P`` is ½αᵀKα ("function"), ½‖α‖²
-    ("coefficients") or ‖α‖₁ ("sparse"). The expansion runs over all rows unless there are ``centers``.
+    ``L`` is a weighted sum of a loss over rows. ``P`` is ½αᵀKα ("function"), ½‖α‖² ("coefficients") or ‖α‖₁
+    ("sparse"). The expansion runs over all rows unless there are ``centers``.
     """
 
     kernel: KernelRows
@@ -33,29 +30,62 @@ class KernelProblem:
     weights: np.ndarray
     """(n,) non-negative row weights."""
     alpha: float
-    loss: str = "squared"
+    loss: Loss = Squared()  # noqa: RUF009  (frozen)
     penalty: str = "function"
-    huber_sigma: float = 0.5
-    epsilon: float = 0.1
     centers: np.ndarray | None = None
     """Row numbers (one-dimensional) or points (two-dimensional): the zⱼ of a restricted expansion (3.57)."""
-    invariance: np.ndarray | None = None
-    """(q, q) matrix T over the expansion: ½αᵀTα is added to the objective (thesis 3.23, 3.24)."""
+    invariances: tuple[tuple[float, Transformation], ...] = ()
+    """Transformations, weighted: outputs that change under them are penalised (thesis 3.23, 3.24)."""
     copies: np.ndarray | None = None
     """(n,) how many copies of a row its weight stands for: leaving one out leaves the others (None: one)."""
 
+    @property
+    def n_rows(self) -> int:
+        return len(self.weights)
 
-def loss_value(problem: KernelProblem, residuals: np.ndarray) -> np.ndarray:
-    """``L(ξ)`` of every column of residuals."""
-    r = np.abs(residuals)
-    if problem.loss == "squared":
-        r = r * r / 2
-    elif problem.loss == "huber":
-        sigma = problem.huber_sigma
-        r = np.where(r <= sigma, r * r / (2 * sigma), r - sigma / 2)
-    elif problem.loss == "epsilon":
-        r = np.maximum(r - problem.epsilon, 0)
-    return problem.weights @ r
+    @property
+    def expanded_over(self) -> np.ndarray:
+        """The centres, or the numbers of all rows."""
+        return np.arange(len(self.kernel)) if self.centers is None else self.centers
+
+    @cached_property
+    def invariance(self) -> np.ndarray | None:
+        """(q, q) matrix T over the expansion: ½αᵀTα is added to the objective."""
+        if not self.invariances:
+            return None
+        return tangent_covariance(self.kernel, self.expanded_over, self.weights, self.invariances)
+
+
+@dataclass(frozen=True)
+class KernelRequest:
+    """How a problem is to be solved; None leaves a solver its own default, and no solver reads all of these.
+
+    Attributes
+    ----------
+    tol : float or None
+        How exact, in the measure of the solver.
+    max_iter : int or None
+    max_terms : int or None
+        Rows in the expansion of a greedy solver, at most.
+    random_state : int, RandomState or None
+        Of the solvers that draw candidates.
+    """
+
+    tol: float | None = None
+    max_iter: int | None = None
+    max_terms: int | None = None
+    random_state: int | np.random.RandomState | None = 0
+
+    def filled(self, **defaults: Any) -> Any:
+        """The request with a solver's defaults where it leaves something open: these are not None any more."""
+        return replace(self, **{name: value for name, value in defaults.items() if getattr(self, name) is None})
+
+    def draw(self) -> np.random.RandomState:
+        return check_random_state(self.random_state)
+
+
+#: Everything left to the solver.
+DEFAULTS = KernelRequest()
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ primal (x = α)::
 
     function:      min ½ τᵀ(K/alpha)τ   - yᵀτ + Σ (wℓ)*(τ),   1ᵀτ = 0,   α = τ/alpha
     coefficients:  min ½ τᵀ(K²/alpha)τ  - yᵀτ + Σ (wℓ)*(τ),   1ᵀτ = 0,   α = Kτ/alpha
-    sparse:        min ½ (y - Kα)ᵀΩ(y - Kα) + alpha‖α‖₁       (squared; Huber's adds w‖u‖₁ and y - u for y)
+    sparse:        min ½ (y - Kα)ᵀΩ(y - Kα) + alpha‖α‖₁       (squared; a bound adds cw‖u‖₁ and y - u for y)
 
 where (wℓ)* is the conjugate of the weighted loss (`eigenfeat.kernel.losses`) and Ω the weights, centred to
 eliminate the intercept.
@@ -19,63 +19,43 @@ from __future__ import annotations
 
 import numpy as np
 
+from eigenfeat.kernel.curvatures import DenseCurvature, LowRankCurvature, ResidualCurvature
 from eigenfeat.kernel.incomplete_cholesky import IncompleteCholesky
-from eigenfeat.kernel.interior_point import (
-    DenseCurvature,
-    InteriorPoint,
-    LowRankCurvature,
-    ResidualCurvature,
-    SeparableProgram,
-    minimise,
-    polish,
-)
-from eigenfeat.kernel.losses import plain_rows, primal_solution, scalar_loss
-from eigenfeat.kernel.problem import LOSSES, KernelProblem, KernelSolution
-
-SOLVES = frozenset(
-    {(loss, penalty) for loss in LOSSES for penalty in ("function", "coefficients")}
-    | {("squared", "sparse"), ("huber", "sparse")}
-)
+from eigenfeat.kernel.interior_point import InteriorPoint, minimise, polish
+from eigenfeat.kernel.needs import ALL_ROWS, QUADRATIC_PROGRAM
+from eigenfeat.kernel.problem import DEFAULTS, KernelProblem, KernelRequest, KernelSolution
+from eigenfeat.kernel.separable_program import SeparableProgram
+from eigenfeat.kernel.used_rows import UsedRows
+from eigenfeat.solvers.contract import Solver
 
 
 def solve(
-    problem: KernelProblem,
-    *,
-    tol: float = 1e-8,
-    max_iter: int = 100,
-    random_state: int | np.random.Generator | None = None,
-    rank: int | None = None,
-    rank_tol: float = 1e-8,
+    problem: KernelProblem, request: KernelRequest = DEFAULTS, *, rank: int | None = None, rank_tol: float = 1e-8
 ) -> KernelSolution:
     """Solve by the interior point; one run a target column, all on the same kernel matrix.
 
     Parameters
     ----------
     problem : KernelProblem
-    tol : float
-        Relative duality gap and residuals.
-    max_iter : int
-        Interior-point iterations a target column; each factors an n × n matrix (n × rank where low-rank).
-    random_state
-        Not used: the method is deterministic.
+    request : KernelRequest
+        ``tol`` (1e-8) bounds the relative duality gap and residuals, ``max_iter`` (100) counts iterations a target
+        column; each factors an n × n matrix (n × rank where low-rank).
     rank : int, optional
         With penalty "function": solve the problem restricted to the expansion over this many pivots of an
         incomplete Cholesky factorisation, O(n rank²) an iteration, never an n × n matrix.
     rank_tol : float
         Fewer pivots are taken once the trace of ``K - VVᵀ`` is below this share of K's.
     """
-    n_rows = len(problem.weights)
-    problem, index = plain_rows(problem, "qp")
-    if rank is not None and rank < len(index) and problem.penalty == "function":
-        coefficients, outputs, penalty, points = _low_rank(problem, rank, rank_tol, tol, max_iter)
+    wanted = request.filled(tol=1e-8, max_iter=100)
+    used = UsedRows.of(problem)
+    problem = used.problem
+    if rank is not None and rank < problem.n_rows and problem.penalty == "function":
+        coefficients, outputs, penalty, points = _low_rank(problem, rank, rank_tol, wanted.tol, wanted.max_iter)
     else:
         kernel = problem.kernel.matrix()
         method = _sparse if problem.penalty == "sparse" else _dual
-        coefficients, outputs, penalty, points = method(problem, kernel, tol, max_iter)
-    return primal_solution(
-        problem,
-        index,
-        n_rows,
+        coefficients, outputs, penalty, points = method(problem, kernel, wanted.tol, wanted.max_iter)
+    return used.solution(
         coefficients,
         outputs,
         penalty,
@@ -89,8 +69,7 @@ _Parts = tuple[np.ndarray, np.ndarray, np.ndarray, list[InteriorPoint]]
 
 
 def _dual_programs(problem: KernelProblem, curvature: DenseCurvature | LowRankCurvature) -> list[SeparableProgram]:
-    loss = scalar_loss(problem)
-    w = problem.weights
+    loss, w = problem.loss, problem.weights
     return [
         SeparableProgram(
             curvature,
@@ -133,27 +112,30 @@ def _low_rank(problem: KernelProblem, rank: int, rank_tol: float, tol: float, ma
 
 def _sparse(problem: KernelProblem, kernel: np.ndarray, tol: float, max_iter: int) -> _Parts:
     """One coefficient for rows that are equal: theirs could be shared out in any way, and few terms are wanted."""
-    loss = scalar_loss(problem)
+    loss, weights = problem.loss, problem.weights / problem.loss.curvature
     distinct = problem.kernel.distinct()
     columns = np.ascontiguousarray(kernel[:, distinct])
     q = len(distinct)
-    residual = ResidualCurvature(columns, problem.weights / loss.curvature)
-    if problem.loss == "squared":
-        centred = columns - problem.weights @ columns / problem.weights.sum()
-        quadratic = centred.T @ (problem.weights[:, None] * centred)
+    residual = ResidualCurvature(columns, weights)
+    if loss.is_quadratic:
+        centred = columns - weights @ columns / weights.sum()
+        quadratic = centred.T @ (weights[:, None] * centred)
         curvature: DenseCurvature | ResidualCurvature = DenseCurvature(quadratic)
         tube = np.full(q, problem.alpha)
     else:
         curvature = residual
-        tube = np.concatenate([np.full(q, problem.alpha), problem.weights])
+        tube = np.concatenate([np.full(q, problem.alpha), loss.bound * problem.weights])
     points = []
     for y in problem.targets.T:
         rows = residual.centred(y)
-        linear = columns.T @ rows if problem.loss == "squared" else np.concatenate([columns.T @ rows, rows])
+        linear = columns.T @ rows if loss.is_quadratic else np.concatenate([columns.T @ rows, rows])
         size = len(linear)
         program = SeparableProgram(curvature, linear, np.zeros(size), tube, np.full(size, np.inf), balanced=False)
         point = minimise(program, tol=tol, max_iter=max_iter)
-        points.append(polish(program, point, quadratic if problem.loss == "squared" else None))
+        points.append(polish(program, point, quadratic if loss.is_quadratic else None))
     coefficients = np.zeros(problem.targets.shape)
     coefficients[distinct] = np.column_stack([point.x[:q] for point in points])
     return coefficients, kernel @ coefficients, np.abs(coefficients).sum(axis=0), points
+
+
+SOLVER = Solver("qp", solve, (QUADRATIC_PROGRAM, ALL_ROWS))

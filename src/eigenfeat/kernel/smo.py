@@ -25,10 +25,10 @@ import numpy as np
 from numba import njit
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from eigenfeat.kernel.losses import plain_rows, primal_solution, scalar_loss
-from eigenfeat.kernel.problem import LOSSES, KernelProblem, KernelSolution, loss_value
-
-SOLVES = frozenset((loss, "function") for loss in LOSSES)
+from eigenfeat.kernel.needs import ALL_ROWS, FUNCTION_PENALTY
+from eigenfeat.kernel.problem import DEFAULTS, KernelProblem, KernelRequest, KernelSolution
+from eigenfeat.kernel.used_rows import UsedRows
+from eigenfeat.solvers.contract import Solver
 
 
 class ColumnSource(Protocol):
@@ -237,9 +237,9 @@ def _assessed(problem: KernelProblem, dual: Dual, tau: np.ndarray, outputs: np.n
     targets = problem.targets
     left, right = dual.derivatives(tau)
     residuals = targets - outputs
-    residuals = residuals - scalar_loss(problem).intercept(residuals, problem.weights)
+    residuals = residuals - problem.loss.intercept(residuals, problem.weights)
     norm = np.einsum("ij,ij->j", tau, outputs) / 2
-    primal = loss_value(problem, residuals) + norm
+    primal = problem.weights @ problem.loss.values(residuals) + norm
     lower_bound = np.einsum("ij,ij->j", tau, targets) - norm - dual.values(tau)
     distance = np.maximum(left - residuals, 0) + np.maximum(residuals - right, 0)
     sizes = np.maximum(np.linalg.norm(targets, axis=0), np.finfo(float).tiny)
@@ -267,7 +267,7 @@ def minimise(
     batch_size: int,
 ) -> DualPoint:
     """Optimise the dual from a feasible τ whose outputs ``Kτ/alpha`` are given, K being the source's."""
-    loss, alpha = scalar_loss(problem), problem.alpha
+    loss, alpha = problem.loss, problem.alpha
     dual = Dual(loss.curvature / problem.weights, loss.tube, loss.bound * problem.weights)
     cache = ColumnCache(source, cache_size)
     size = min(batch_size, cache.capacity)
@@ -284,7 +284,7 @@ def minimise(
         quadratic = columns[rows].astype(np.float64) / alpha
         quadratic = (quadratic + quadratic.T) / 2
         before, gradient = tau[part], (outputs - problem.targets)[part]
-        if np.isinf(loss.bound):
+        if loss.is_quadratic:
             after = _exact_squared(quadratic, dual.curvature[rows], gradient, before)
         else:
             widths = point.slopes_left[:, chosen].max(axis=0) - point.slopes_right[:, chosen].min(axis=0)
@@ -298,52 +298,43 @@ def minimise(
 
 
 def solve(
-    problem: KernelProblem,
-    *,
-    tol: float = 1e-3,
-    max_iter: int = 10_000,
-    random_state: int | np.random.RandomState | None = None,
-    cache_size: float = 80.0,
-    batch_size: int = 128,
+    problem: KernelProblem, request: KernelRequest = DEFAULTS, *, cache_size: float = 80.0, batch_size: int = 128
 ) -> KernelSolution:
     """Solve by SMO, all targets over the same cached columns.
 
     Parameters
     ----------
     problem : KernelProblem
-    tol : float
-        Relative duality gap (10⁻ᵃ for a significant figures) and primal infeasibility.
-    max_iter : int
-        Batches of columns.
-    random_state
-        Not used: the method is deterministic.
+    request : KernelRequest
+        ``tol`` (1e-3) is the relative duality gap (10⁻ᵃ for a significant figures) and primal infeasibility,
+        ``max_iter`` (10,000) counts batches of columns.
     cache_size : float
         Megabytes of kernel columns kept.
     batch_size : int
         Columns computed at once, split between the targets. 2 is the thesis' algorithm, one pair at a time.
     """
-    n_rows = len(problem.weights)
-    problem, index = plain_rows(problem, "smo", dtype=None)
-    start = np.zeros_like(problem.targets)
+    wanted = request.filled(tol=1e-3, max_iter=10_000)
+    used = UsedRows.of(problem, dtype=None)
+    problem, start = used.problem, np.zeros_like(used.problem.targets)
     point = minimise(
         problem,
         problem.kernel,
         start,
         start,
-        tol=tol,
-        max_iter=max_iter,
+        tol=wanted.tol,
+        max_iter=wanted.max_iter,
         cache_size=cache_size,
         batch_size=batch_size,
     )
     coefficients = point.tau / problem.alpha
-    return primal_solution(
-        problem,
-        index,
-        n_rows,
+    return used.solution(
         coefficients,
         point.outputs,
         np.einsum("ij,ij->j", coefficients, point.outputs) / 2,
-        converged=len(point.open_targets(tol)) == 0,
+        converged=len(point.open_targets(wanted.tol)) == 0,
         n_iter=point.n_iter,
         solver="smo",
     )
+
+
+SOLVER = Solver("smo", solve, (FUNCTION_PENALTY, ALL_ROWS))

@@ -9,12 +9,15 @@ import numpy as np
 from eigenfeat.kernel import leave_one_out
 from eigenfeat.kernel.basis import basis_of, full_length
 from eigenfeat.kernel.inverses import product, shifted_inverses
-from eigenfeat.kernel.problem import KernelProblem, KernelSolution
+from eigenfeat.kernel.needs import QUADRATIC_PENALTY, SQUARED_LOSS
+from eigenfeat.kernel.problem import DEFAULTS, KernelProblem, KernelRequest, KernelSolution
+from eigenfeat.solvers.contract import Solver
 
-SOLVES = frozenset({("squared", "function"), ("squared", "coefficients")})
+#: Above this many kernel values the restricted system is solved by iteration over blocks of them ("nystrom").
+MAX_ENTRIES = 200_000_000
 
 
-def solve(problem: KernelProblem) -> KernelSolution:
+def solve(problem: KernelProblem, request: KernelRequest = DEFAULTS) -> KernelSolution:
     """The exact solution over the centres."""
     return next(path(problem, [problem.alpha]))
 
@@ -58,3 +61,13 @@ def path(problem: KernelProblem, alphas: Sequence[float]) -> Iterator[KernelSolu
             outputs=outputs,
             loo_outputs=leave_one_out.without_row(y, outputs, slack, share) if loo_is_exact else None,
         )
+
+
+def is_small(problem: KernelProblem, request: KernelRequest) -> bool:
+    """A restricted expansion whose kernel block can be kept; with invariances there is no other solver for it."""
+    if problem.centers is None:
+        return False
+    return bool(problem.invariances) or problem.n_rows * problem.centers.shape[0] <= MAX_ENTRIES
+
+
+SOLVER = Solver("subset", solve, (SQUARED_LOSS, QUADRATIC_PENALTY), suits=is_small)

@@ -1,9 +1,24 @@
-"""Which solver solves which loss with which penalty, and which one "auto" takes."""
+"""Which solver solves which problem: the one place where that is decided.
+
+Every solver says itself what it needs (`eigenfeat.kernel.needs`) and when "auto" should take it; "auto" takes the first
+of this order that can run and suits.
+
+=====================================  =====================================================
+problem                                what "auto" takes
+=====================================  =====================================================
+squared, quadratic penalty, centres    subset while the kernel block has at most 2·10⁸ values
+                                       (and with invariances always), else nystrom
+squared, quadratic penalty, all rows   linear up to 8,000 rows; beyond, centres are drawn
+other loss, "function"                 smo
+other loss, "coefficients"             qp
+squared or huber, "sparse"             qp
+absolute or epsilon, "sparse"          lp up to 500 rows, column_generation beyond
+=====================================  =====================================================
+"""
 
 from __future__ import annotations
 
-import inspect
-from types import ModuleType
+from collections.abc import Callable, Iterator, Sequence
 
 from eigenfeat.kernel import (
     column_generation,
@@ -17,77 +32,49 @@ from eigenfeat.kernel import (
     smo,
     subset,
 )
-from eigenfeat.kernel.problem import KernelProblem, KernelSolution
-
-SOLVERS: dict[str, ModuleType] = {
-    "eigen": eigen,
-    "linear": linear,
-    "subset": subset,
-    "greedy": greedy,
-    "nystrom": nystrom,
-    "smo": smo,
-    "greedy_smo": greedy_smo,
-    "qp": qp,
-    "lp": lp,
-    "column_generation": column_generation,
-}
-
-# Solvers of a restricted expansion, and those whose cost in the number of rows is linear.
-RESTRICTED = ("subset", "nystrom", "eigen")
-
-# Above this many rows the n × n system (n² numbers, n³/3 operations) gives way to a restricted expansion.
-MAX_FULL_ROWS = 8000
-# Above this many kernel values the restricted system is solved by iteration over blocks of them.
-MAX_SUBSET_ENTRIES = 200_000_000
+from eigenfeat.kernel.losses import named
+from eigenfeat.kernel.problem import KernelProblem, KernelRequest, KernelSolution
+from eigenfeat.solvers.contract import SolverTable
 
 
-def solvers_of(loss: str, penalty: str) -> list[str]:
-    """Names of the solvers for this cell of the table."""
-    return [name for name, module in SOLVERS.items() if (loss, penalty) in module.SOLVES]
+def described(problem: KernelProblem) -> str:
+    """A problem in the words of an estimator's parameters."""
+    words = f"loss={named(problem.loss)} with penalty={problem.penalty!r}"
+    if problem.invariances:
+        return f"{words} and invariances"
+    return words if problem.centers is None else f"{words} over {problem.centers.shape[0]} centers"
 
 
-def choose(loss: str, penalty: str, n_rows: int, n_centers: int | None, has_invariances: bool) -> str:
-    """The solver "auto" takes.
+#: In the order "auto" tries them.
+SOLVERS = SolverTable(
+    (
+        subset.SOLVER,
+        linear.SOLVER,
+        nystrom.SOLVER,
+        smo.SOLVER,
+        qp.SOLVER,
+        lp.SOLVER,
+        column_generation.SOLVER,
+        eigen.SOLVER,
+        greedy.SOLVER,
+        greedy_smo.SOLVER,
+    ),
+    describe=described,
+)
 
-    ===================================  ====================================================
-    problem                              solver
-    ===================================  ====================================================
-    squared, quadratic penalty           linear up to 8,000 rows without centres; with centres
-                                         (or invariances) subset, and nystrom when the kernel
-                                         block has more than 2·10⁸ entries
-    other loss, "function"               smo
-    other loss, "coefficients"           qp
-    squared or huber, "sparse"           qp
-    absolute or epsilon, "sparse"        lp up to 500 rows, column_generation beyond
-    ===================================  ====================================================
+
+def draws_centers(name: str, problem: KernelProblem, request: KernelRequest) -> bool:
+    """Whether a restricted expansion is to be drawn though none was asked for.
+
+    "nystrom" is about nothing else, "subset" neither unless there are invariances, and "auto" restricts a squared loss
+    with a quadratic penalty where the full system is too large.
     """
-    if loss == "squared" and penalty != "sparse":
-        if has_invariances:
-            return "subset"
-        if n_centers is None:
-            return "linear" if n_rows <= MAX_FULL_ROWS else "nystrom"
-        return "subset" if n_rows * n_centers <= MAX_SUBSET_ENTRIES else "nystrom"
-    if penalty == "function":
-        return "smo"
-    if penalty == "coefficients" or loss in ("squared", "huber"):
-        return "qp"
-    return "lp" if n_rows <= 500 else "column_generation"
+    if name == "nystrom" or (name == "subset" and not problem.invariances):
+        return True
+    least_squares = not subset.SOLVER.lacking(problem, request)
+    return least_squares and name in ("auto", "subset") and not linear.SOLVER.suits(problem, request)
 
 
-def check_cell(solver: str, loss: str, penalty: str) -> None:
-    """Refuse a cell of the table that is empty, naming those that are not."""
-    if (loss, penalty) in SOLVERS[solver].SOLVES:
-        return
-    solved = ", ".join(f"{a} with {b}" for a, b in sorted(SOLVERS[solver].SOLVES))
-    raise ValueError(
-        f"solver={solver!r} does not solve loss={loss!r} with penalty={penalty!r}. For these use one of "
-        f"{solvers_of(loss, penalty)} or 'auto'; {solver!r} solves {solved}."
-    )
-
-
-def solve(problem: KernelProblem, solver: str, **parameters) -> KernelSolution:
-    """Run a solver with those of the parameters it names; None leaves its own default."""
-    module = SOLVERS[solver]
-    known = inspect.signature(module.solve).parameters
-    chosen = {name: value for name, value in parameters.items() if value is not None and name in known}
-    return module.solve(problem, **chosen)
+def path_of(problem: KernelProblem) -> Callable[[KernelProblem, Sequence[float]], Iterator[KernelSolution]]:
+    """Solutions of squared loss for a whole path of alpha, each with its exact leave-one-out outputs."""
+    return linear.path if problem.centers is None else subset.path

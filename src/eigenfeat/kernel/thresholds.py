@@ -9,6 +9,20 @@ from scipy.optimize import brentq
 THRESHOLDS = ("least-squares", "gaussian", "margin")
 
 
+def one_vs_rest(codes: np.ndarray) -> np.ndarray:
+    """±1 targets: one column for two classes, one a class for more."""
+    n_classes = codes.max() + 1
+    of_interest = np.array([1]) if n_classes == 2 else np.arange(n_classes)
+    return np.where(codes[:, None] == of_interest, 1.0, -1.0)
+
+
+def thresholds(outputs: np.ndarray, codes: np.ndarray, weights: np.ndarray, name: str | float) -> np.ndarray:
+    """The cut of every column of outputs, one a class against the rest."""
+    sides = (one_vs_rest(codes) > 0).T
+    cuts = [threshold_of(name, q, side, weights) for q, side in zip(outputs.T, sides)]
+    return np.array(cuts, dtype=outputs.dtype)
+
+
 def threshold_of(name: str | float, outputs: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:
     """The cut for one column of outputs; "least-squares" is zero because the intercept is already in them."""
     if not isinstance(name, str):

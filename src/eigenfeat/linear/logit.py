@@ -7,27 +7,30 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils import check_random_state
 
-from eigenfeat.features.expansion import ArrayRows, RowSource
 from eigenfeat.linear.calibration import best_temperature, left_out_parts
 from eigenfeat.linear.newton import newton_steps
 from eigenfeat.linear.objective import LogitObjective, LogitPoint
-from eigenfeat.linear.passes import Passes
+from eigenfeat.linear.passes import Passes, has_sparse_rows
 from eigenfeat.linear.preconditioners import (
     DiagonalPreconditioner,
     GramPreconditioner,
     Preconditioner,
+    PreconditionerRequest,
     mean_curvature,
     row_sizes,
 )
 from eigenfeat.linear.quasi_newton import no_pairs, quasi_newton_steps
 from eigenfeat.linear.row_basis import RowBasis, is_wide
 from eigenfeat.linear.steps import Step
+from eigenfeat.rows import RandomRows
+from eigenfeat.solvers import Solver, SolverTable
 
 # A d × d factor above this many columns costs more than it saves (and at 20,000 columns 1.6 GB in float32).
 MAX_GRAM_COLUMNS = 20_000
+# Sparse rows have cheap passes, and a dense factor throws that away.
+MAX_SPARSE_GRAM_COLUMNS = 1000
 # Relative gap below which Newton steps take over: their model is trusted there, and few rows still curve. Those of
 # smoothed labels all do, and products with their Hessian stay as dear as passes.
 NEWTON_GAP = 1e-2
@@ -83,21 +86,36 @@ class LogitFit:
     solver: str
 
 
-def choose_solver(source: RowSource) -> str:
-    """The "auto" table.
+def _suits_gram(objective: LogitObjective, request: PreconditionerRequest | None) -> bool:
+    source = objective.passes.source
+    is_sparse = has_sparse_rows(source)
+    too_wide = source.n_columns > (MAX_SPARSE_GRAM_COLUMNS if is_sparse else MAX_GRAM_COLUMNS)
+    return not too_wide or (is_wide(source) and not is_sparse)
 
-    ========================================  ==========
-    rows                                      solver
-    ========================================  ==========
-    sparse with more than 1000 columns        "diagonal"
-    few rows (see ``row_basis.is_wide``)      "gram"
-    more than ``MAX_GRAM_COLUMNS`` columns    "diagonal"
-    all others                                "gram"
-    ========================================  ==========
-    """
-    is_sparse = isinstance(source, ArrayRows) and sparse.issparse(source.array)
-    too_wide = source.n_columns > (1000 if is_sparse else MAX_GRAM_COLUMNS)
-    return "diagonal" if too_wide and (is_sparse or not is_wide(source)) else "gram"
+
+def _build_gram(objective: LogitObjective, request: PreconditionerRequest) -> GramPreconditioner:
+    sizes = request.row_sizes() if request.n_rows < objective.passes.n_rows else None
+    return GramPreconditioner.build(objective, request.curvature, request.n_rows, request.rng, sizes)
+
+
+def _build_diagonal(objective: LogitObjective, request: PreconditionerRequest) -> DiagonalPreconditioner:
+    return DiagonalPreconditioner.build(objective, request.curvature)
+
+
+#: What "auto" takes for which rows; solving is building the preconditioner.
+#:
+#: ============================================  ==========
+#: rows                                          solver
+#: ============================================  ==========
+#: sparse, over `MAX_SPARSE_GRAM_COLUMNS` wide   "diagonal"
+#: few (see ``row_basis.is_wide``)               "gram"
+#: over `MAX_GRAM_COLUMNS` wide                  "diagonal"
+#: all others                                    "gram"
+#: ============================================  ==========
+PRECONDITIONERS = SolverTable(
+    (Solver("gram", _build_gram, suits=_suits_gram), Solver("diagonal", _build_diagonal)),
+    describe=lambda objective: f"{objective.passes.n_rows} rows of {objective.passes.source.n_columns} columns",
+)
 
 
 class LogitSolver:
@@ -110,18 +128,15 @@ class LogitSolver:
 
     Parameters
     ----------
-    source : RowSource
-        The rows; see ``eigenfeat.features.expansion``.
-    labels : (n,) array of int
-        Class of each row, 0..n_classes-1.
+    source : RandomRows
+        The rows (`eigenfeat.rows`) with their labels, 0..n_classes-1, and, where there are any, weights: non-negative,
+        and only their ratios matter.
     n_classes : int
-    weights : (n,) array, optional
-        Non-negative; only their ratios matter.
     fit_intercept : bool
     smoothing : float
         Share ε of every label that is spread over all classes.
     solver : {"auto", "gram", "diagonal"}
-        The preconditioner; ``choose_solver`` is the table.
+        The preconditioner; `PRECONDITIONERS` is the table.
     batch_size, n_jobs : int, optional
         See ``Passes``.
     random_state : int or RandomState, optional
@@ -130,9 +145,9 @@ class LogitSolver:
     Examples
     --------
     >>> import numpy as np
-    >>> from eigenfeat.features.expansion import as_row_source
-    >>> rows = as_row_source(np.array([[0.0], [1.0], [2.0], [3.0]]))
-    >>> solver = LogitSolver(rows, np.array([0, 0, 1, 1]), n_classes=2)
+    >>> from eigenfeat.rows import as_row_source
+    >>> rows = as_row_source(np.array([[0.0], [1.0], [2.0], [3.0]]), labels=[0, 0, 1, 1])
+    >>> solver = LogitSolver(rows, n_classes=2)
     >>> path = [solver.fit(alpha) for alpha in (1.0, 0.1)]
     >>> path[1].objective < path[0].objective
     True
@@ -140,11 +155,9 @@ class LogitSolver:
 
     def __init__(
         self,
-        source: RowSource,
-        labels: np.ndarray,
+        source: RandomRows,
         n_classes: int,
         *,
-        weights: np.ndarray | None = None,
         fit_intercept: bool = True,
         smoothing: float = 0.0,
         solver: str = "auto",
@@ -152,22 +165,29 @@ class LogitSolver:
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
-        labels = np.asarray(labels, np.intp)
-        self.solver = choose_solver(source) if solver == "auto" else solver
-        self._basis = RowBasis.of(source) if self.solver == "gram" and is_wide(source) else None
-        source = source if self._basis is None else self._basis.rows
+        labels = np.asarray(source.labels, np.intp)
+        weights = np.ones(source.n_rows) if source.weights is None else source.weights
         passes = Passes(source, fit_intercept, None, batch_size, n_jobs)
-        weights = np.ones(source.n_rows) if weights is None else weights
+        objective = LogitObjective(passes, labels, weights / weights.sum(), n_classes, 0.0, smoothing)
+        self._table_row = PRECONDITIONERS.choose(solver, objective, None)
+        self._basis = RowBasis.of(source) if self.solver == "gram" and is_wide(source) else None
+        if self._basis is not None:
+            passes = replace(passes, source=self._basis.rows)
         if not weights.all():
             present = np.flatnonzero(weights)
             passes, labels, weights = passes.of_rows(present), labels[present], weights[present]
-        self.objective = LogitObjective(passes, labels, weights / weights.sum(), n_classes, 0.0, smoothing)
+        self.objective = replace(objective, passes=passes, labels=labels, weights=weights / weights.sum())
         self._rng = check_random_state(random_state)
         self._preconditioner: Preconditioner | None = None
         self._pairs = no_pairs(self.objective.shape)
         self._row_sizes: np.ndarray | None = None
         self._mean_curvature = 0.0
         self._passes_since_build = 0.0
+
+    @property
+    def solver(self) -> str:
+        """The preconditioner, by name."""
+        return self._table_row.name
 
     def fit(
         self,
@@ -313,11 +333,13 @@ class LogitSolver:
         return self._preconditioner
 
     def _build(self, curvature: np.ndarray) -> Preconditioner:
-        if self.solver == "diagonal":
-            return DiagonalPreconditioner.build(self.objective, curvature)
-        if self._row_sizes is None and self._gram_rows() < self.objective.passes.n_rows:
+        request = PreconditionerRequest(curvature, self._gram_rows(), self._rng, self._sizes)
+        return self._table_row.solve(self.objective, request)
+
+    def _sizes(self) -> np.ndarray:
+        if self._row_sizes is None:
             self._row_sizes = row_sizes(self.objective)
-        return GramPreconditioner.build(self.objective, curvature, self._gram_rows(), self._rng, self._row_sizes)
+        return self._row_sizes
 
     def _gram_rows(self) -> int:
         return max(MIN_GRAM_ROWS, GRAM_ROWS_PER_COLUMN * self.objective.passes.n_columns)
@@ -330,16 +352,3 @@ class LogitSolver:
         if operations < FREE_OPERATIONS:
             return 0.0
         return 1.0 if diagonal else operations / (PASS_SLOWNESS * 4 * n * d * k)
-
-
-def predict_scores(
-    source: RowSource,
-    coef: np.ndarray,
-    intercept: np.ndarray,
-    *,
-    batch_size: int | None = None,
-    n_jobs: int | None = None,
-) -> np.ndarray:
-    """``Φ coefᵀ + intercept`` for every row of a source, in the type of its rows."""
-    passes = Passes(source, True, None, batch_size, n_jobs)
-    return passes.scores(np.vstack([coef.T, intercept]))

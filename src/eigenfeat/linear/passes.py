@@ -7,21 +7,15 @@ summed in parts that do not depend on the number of threads, so neither do the r
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy import sparse
 from scipy.linalg import get_blas_funcs
 
-from eigenfeat._threads import blas_threads, one_blas_thread
-from eigenfeat.features.expansion import ArrayRows, Block, RowSource, row_blocks
-
-# Parts of a pass that are summed on their own: enough to occupy the threads of a desktop machine.
-N_PARTS = 8
+from eigenfeat.rows import Block, RandomRows, over_parts, row_blocks
+from eigenfeat.rows.blocks import N_PARTS
 
 Between = Callable[[slice, np.ndarray], None]
 """Turns the scores of the given rows, in place, into what the transposed product is taken with."""
@@ -33,7 +27,7 @@ class Passes:
 
     Parameters
     ----------
-    source : RowSource
+    source : RandomRows
         Φ without its constant column.
     constant : bool
         Whether a column of ones is appended: the intercept.
@@ -46,7 +40,7 @@ class Passes:
         Threads; by default as many as linear algebra may use.
     """
 
-    source: RowSource
+    source: RandomRows
     constant: bool = True
     index: np.ndarray | None = None
     batch_size: int | None = None
@@ -78,18 +72,18 @@ class Passes:
         C = np.ascontiguousarray(coefficients, dtype=self.dtype)
         scores = np.empty((self.n_rows, C.shape[1]), self.dtype)
 
-        def run(part: list[slice]) -> None:
+        def run(part: Sequence[slice]) -> None:
             for positions in part:
                 scores[positions] = self._forward(self.block(positions), C)
 
-        self._over_parts(run)
+        over_parts(self._blocks(), run, self.n_jobs)
         return scores
 
     def there_and_back(self, coefficients: np.ndarray, between: Between) -> np.ndarray:
         """``Φᵀ f(Φ C)`` in float64, with f given as the in-place function ``between``."""
         C = np.ascontiguousarray(coefficients, dtype=self.dtype)
 
-        def run(part: list[slice]) -> np.ndarray:
+        def run(part: Sequence[slice]) -> np.ndarray:
             total = np.zeros(C.T.shape)
             for positions in part:
                 block = self.block(positions)
@@ -100,7 +94,7 @@ class Passes:
                     total[:, -1] += values.sum(axis=0, dtype=np.float64)
             return total
 
-        return sum(self._over_parts(run), start=np.zeros(C.T.shape)).T
+        return sum(over_parts(self._blocks(), run, self.n_jobs), start=np.zeros(C.T.shape)).T
 
     def gram(self, weights: np.ndarray) -> np.ndarray:
         """The upper triangle of ``Φᵀ diag(weights) Φ``, constant column included; zeros below it.
@@ -131,7 +125,7 @@ class Passes:
     def weighted_squares(self, weights: np.ndarray) -> np.ndarray:
         """The diagonal of ``gram(weights)``."""
 
-        def run(part: list[slice]) -> np.ndarray:
+        def run(part: Sequence[slice]) -> np.ndarray:
             total = np.zeros(self.n_columns)
             for positions in part:
                 # In the type of the rows: products of mixed types convert whole blocks.
@@ -142,14 +136,14 @@ class Passes:
                     total[-1] += w.sum()
             return total
 
-        return sum(self._over_parts(run), start=np.zeros(self.n_columns))
+        return sum(over_parts(self._blocks(), run, self.n_jobs), start=np.zeros(self.n_columns))
 
     def row_squares(self, scale: np.ndarray) -> np.ndarray:
         """``Σⱼ φᵢⱼ² scaleⱼ`` for every row, constant column included."""
         squares = np.empty(self.n_rows)
         own_scale = np.minimum(scale[: self.source.n_columns], np.finfo(self.dtype).max / 1e8).astype(self.dtype)
 
-        def run(part: list[slice]) -> None:
+        def run(part: Sequence[slice]) -> None:
             for positions in part:
                 block = self.block(positions)
                 own = block.multiply(block) if sparse.issparse(block) else block * block
@@ -157,7 +151,7 @@ class Passes:
                 if self.constant:
                     squares[positions] += scale[-1]
 
-        self._over_parts(run)
+        over_parts(self._blocks(), run, self.n_jobs)
         return squares
 
     def _forward(self, block: Block, C: np.ndarray) -> np.ndarray:
@@ -167,25 +161,13 @@ class Passes:
             return values
         return block @ C
 
-    def _over_parts(self, run: Callable[[list[slice]], object]) -> list:
-        blocks = self._blocks()
-        edges = np.linspace(0, len(blocks), min(N_PARTS, len(blocks)) + 1).astype(int)
-        parts = [blocks[a:b] for a, b in pairwise(edges)]
-        n_threads = min(len(parts), self._n_threads())
-        with one_blas_thread():
-            if n_threads <= 1:
-                return [run(part) for part in parts]
-            with ThreadPoolExecutor(n_threads) as pool:
-                return list(pool.map(run, parts))
-
-    def _n_threads(self) -> int:
-        if self.n_jobs is not None:
-            return effective_n_jobs(self.n_jobs)
-        return blas_threads()
-
     def _blocks(self) -> list[slice]:
-        source = self.source
-        if isinstance(source, ArrayRows) and sparse.issparse(source.array) and self.batch_size is None:
+        if self.batch_size is None and has_sparse_rows(self.source):
             # Sparse rows cost what they hold; what costs here is the dense result of every block.
             return row_blocks(self.n_rows, 1, 1, max(1, -(-self.n_rows // N_PARTS)))
         return row_blocks(self.n_rows, self.n_columns, self.dtype.itemsize, self.batch_size)
+
+
+def has_sparse_rows(source: RandomRows) -> bool:
+    """Whether a source hands out sparse blocks, which its first row tells."""
+    return sparse.issparse(source.rows(slice(0, 1)))

@@ -12,6 +12,7 @@ Böhning, *Multinomial logistic regression algorithm*, Ann. Inst. Statist. Math.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -28,6 +29,28 @@ class Preconditioner(Protocol):
     def solve(self, gradient: np.ndarray) -> np.ndarray: ...
 
     def with_alpha(self, alpha: float) -> Preconditioner: ...
+
+
+@dataclass(frozen=True, eq=False)
+class PreconditionerRequest:
+    """What a preconditioner is built from, beside the objective.
+
+    Attributes
+    ----------
+    curvature : (n,) array
+        Weight of every row, of ``mean_curvature``.
+    n_rows : int
+        Rows to draw for a Gram matrix.
+    rng : RandomState
+        Draws them.
+    row_sizes : callable
+        Returns the ``row_sizes`` they are drawn by; two passes, when it is called for the first time.
+    """
+
+    curvature: np.ndarray
+    n_rows: int
+    rng: np.random.RandomState
+    row_sizes: Callable[[], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)

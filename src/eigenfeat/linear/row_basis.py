@@ -10,15 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
-from eigenfeat.features.expansion import ArrayRows, RowSource, row_blocks
+from eigenfeat.rows import ArrayRows, RandomRows, dense, row_blocks
 
 MAX_ROWS = 5000
 """Rows above which their Gram matrix is no longer quick to decompose."""
 
 
-def is_wide(source: RowSource) -> bool:
+def is_wide(source: RandomRows) -> bool:
     """Whether rows are so few, beside their columns, that coordinates in their span pay."""
     return 0 < source.n_rows <= MAX_ROWS and 2 * source.n_rows <= source.n_columns
 
@@ -27,17 +26,17 @@ def is_wide(source: RowSource) -> bool:
 class RowBasis:
     """``Q = Φᵀ U / s`` for ``Φ Φᵀ = U s² Uᵀ``; the rows in it are ``U s``."""
 
-    source: RowSource
+    source: RandomRows
     U: np.ndarray
     s: np.ndarray
 
     @classmethod
-    def of(cls, source: RowSource) -> RowBasis:
+    def of(cls, source: RandomRows) -> RowBasis:
         gram = np.zeros((source.n_rows, source.n_rows))
         for i, chosen in enumerate(blocks := _blocks(source)):
             rows = source.rows(chosen).astype(np.float64)
             for other in blocks[: i + 1]:
-                gram[chosen, other] = _dense(rows @ source.rows(other).astype(np.float64).T)
+                gram[chosen, other] = dense(rows @ source.rows(other).astype(np.float64).T)
         values, U = np.linalg.eigh(gram)
         keep = values > len(values) * np.finfo(source.dtype).eps * values.max(initial=0.0)
         return cls(source, U[:, keep], np.sqrt(values[keep]))
@@ -51,20 +50,16 @@ class RowBasis:
         weights = (coordinates / self.s) @ self.U.T
         coef = np.zeros((len(weights), self.source.n_columns))
         for chosen in _blocks(self.source):
-            coef += weights[:, chosen] @ _dense(self.source.rows(chosen)).astype(np.float64)
+            coef += weights[:, chosen] @ dense(self.source.rows(chosen)).astype(np.float64)
         return coef
 
     def coordinates(self, coef: np.ndarray) -> np.ndarray:
         """``w Q``: what of the coefficients lies in the span."""
         scores = np.empty((len(coef), self.source.n_rows))
         for chosen in _blocks(self.source):
-            scores[:, chosen] = coef @ _dense(self.source.rows(chosen)).T
+            scores[:, chosen] = coef @ dense(self.source.rows(chosen)).T
         return (scores @ self.U) / self.s
 
 
-def _blocks(source: RowSource) -> list[slice]:
+def _blocks(source: RandomRows) -> list[slice]:
     return row_blocks(source.n_rows, source.n_columns, source.dtype.itemsize, 512)
-
-
-def _dense(block) -> np.ndarray:
-    return block.toarray() if sparse.issparse(block) else block

@@ -224,7 +224,8 @@ def _components_without_rows(estimator: Any, moments: Moments, level: float) -> 
 
 def _regularised(estimator: Any) -> bool:
     """Whether any layer has a ridge or shrinkage."""
-    ridge, shrinkage = getattr(estimator, "ridge", 0), getattr(estimator, "shrinkage", None)
+    chosen = {**estimator.get_params(deep=False), **getattr(estimator, "best_params_", {})}
+    ridge, shrinkage = chosen.get("ridge", 0), chosen.get("shrinkage")
     return bool(np.any(ridge)) or any(
         s is not None for s in (shrinkage if isinstance(shrinkage, list) else [shrinkage])
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -31,14 +32,26 @@ class KernelExpansion(Stage):
     bias: np.ndarray
 
     def apply(self, rows: Block) -> np.ndarray:
-        dtype = rows.dtype
         if self.points.ndim == 1:
-            return (np.asarray(rows[:, self.points] @ self.coefficients) + self.bias).astype(dtype, copy=False)
+            values = np.asarray(rows[:, self.points] @ self.coefficients) + self.bias
+        else:
+            values = self._kernel_rows.expand(self._like_points(rows), self.coefficients) + self.bias
+        return values.astype(rows.dtype, copy=False)
+
+    @cached_property
+    def _kernel_rows(self) -> KernelRows:
+        return KernelRows(self.kernel, self.points)
+
+    def astype(self, dtype: np.dtype) -> KernelExpansion:
+        """A copy, which lasts for one pass: what it prepares of the points serves all blocks and is not kept."""
+        return replace(self)
+
+    def _like_points(self, rows: Block) -> Block:
+        """Rows in the type of the points, and sparse where these are: kernels are made between like and like."""
         rows = rows.astype(self.coefficients.dtype, copy=False)
-        if sparse.issparse(rows) != sparse.issparse(self.points):
-            rows = sparse.csr_matrix(rows) if sparse.issparse(self.points) else rows.toarray()
-        values = KernelRows(self.kernel, self.points).expand(rows, self.coefficients) + self.bias
-        return values.astype(dtype, copy=False)
+        if sparse.issparse(rows) == sparse.issparse(self.points):
+            return rows
+        return sparse.csr_matrix(rows) if sparse.issparse(self.points) else rows.toarray()
 
     def n_columns(self, n_inputs: int) -> int:
         return self.coefficients.shape[1]

@@ -148,11 +148,16 @@ class KernelRows:
 
     def expand(self, points: np.ndarray | sparse.csr_matrix, coefficients: np.ndarray) -> np.ndarray:
         """``k(points, rows) @ coefficients`` without holding the kernel matrix."""
+        if not len(self):
+            return np.zeros((points.shape[0], coefficients.shape[1]), dtype=coefficients.dtype)
         other = KernelRows(self.kernel, points)
-        right = other._prepared(self.rows)
         out = np.empty((len(other), coefficients.shape[1]), dtype=coefficients.dtype)
         for part in other.row_blocks(len(self)):
-            out[part] = other._between(part, right) @ coefficients
+            if self._has_factors:  # the rows are prepared once for all points to come
+                block = self.kernel.of_products(self._prepared(points[part]) @ self._left.T)
+            else:
+                block = other._between(part, self.rows)
+            out[part] = block @ coefficients
         return out
 
     def diagonal(self) -> np.ndarray:

@@ -15,8 +15,9 @@ from sklearn.preprocessing import scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigenfeat import MultinomialLogit
-from eigenfeat.features.expansion import Expansion, as_row_source
 from eigenfeat.features.maps import as_feature_map
+from eigenfeat.rows import as_row_source
+from eigenfeat.stages import Affine, FeatureLayer, LayerRows
 
 
 @parametrize_with_checks([MultinomialLogit()])
@@ -105,9 +106,10 @@ def test_sparse_rows_are_dense_rows(solver):
 @pytest.mark.parametrize("name", ["cubic", "soft-cubic", "spline"])
 def test_a_lazy_expansion_is_the_formed_matrix(name):
     X, y = SETS["digits"]()
-    P = scale(X)[:, ::4]
+    V = np.random.default_rng(0).normal(size=(64, 16)) / 4
+    P = X @ V
     chosen = as_feature_map(name).fit(P)
-    lazy = Expansion(as_row_source(P), chosen, as_row_source(X))
+    lazy = LayerRows.of(as_row_source(X), FeatureLayer(Affine.of(V), chosen, np.ones(64)))
     formed = np.hstack([X, chosen(P)])
     settings = {"alpha": 1e-3, "tol": 1e-8, "batch_size": 100}
     one, other = MultinomialLogit(**settings).fit(lazy, y), MultinomialLogit(**settings).fit(formed, y)
@@ -213,7 +215,7 @@ def test_bad_input_is_explained():
         MultinomialLogit(alpha=-1.0).fit(X, y)
     with pytest.raises(ValueError, match="no row of positive sample weight"):
         MultinomialLogit().fit(X, y, sample_weight=(y > 0).astype(float))
-    lazy = Expansion(as_row_source(X), as_feature_map("cubic"))
+    lazy = LayerRows.of(as_row_source(X), FeatureLayer(Affine.of(np.eye(4)), as_feature_map("cubic")))
     with pytest.raises(ValueError, match="24"):
         MultinomialLogit().fit(lazy, y).predict(as_row_source(X))
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
@@ -226,3 +228,33 @@ def test_rows_that_float32_fits_without_doubt():
     model = list(MultinomialLogit(tol=1e-3).alpha_path(wide, y, [1e-2, 1e-4, 1e-6]))[-1]
     assert model.score(wide, y) == 1
     assert np.isfinite(model.objective_) and model.gap_ <= 1e-3 * model.objective_
+
+
+def test_groups_of_any_type_are_left_out_together():
+    X, y = SETS["wine"]()
+    numbers = np.arange(len(y)) // 4
+    names = np.array([f"recording {number:02d}" for number in numbers])  # in the order of the numbers
+    base = MultinomialLogit(1e-2, label_smoothing=0.2, tol=1e-8)
+    by_name, by_number = (clone(base).fit(X, y, groups=groups) for groups in (names, numbers))
+    (path,) = clone(base).alpha_path(X, y, [1e-2], groups=list(names))
+    assert by_name.temperature_ == by_number.temperature_ == path.temperature_
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        clone(base).fit(X, y, groups=names[:-1])
+
+
+def test_a_labelled_source_is_rows_labels_and_weights():
+    X, y = SETS["wine"]()
+    weights = np.linspace(1, 2, len(y))
+    names = np.array(["barolo", "grignolino", "barbera"])[y]
+    by_rows = MultinomialLogit(1e-2).fit_rows(as_row_source(X, names, weights))
+    by_arrays = MultinomialLogit(1e-2).fit(X, names, weights)
+    np.testing.assert_array_equal(by_rows.coef_, by_arrays.coef_)
+    assert by_rows.classes_.tolist() == by_arrays.classes_.tolist() == sorted(set(names))
+
+
+def test_the_fitted_value_says_what_the_estimator_says():
+    X, y = SETS["wine"]()
+    model = MultinomialLogit(1e-2, label_smoothing=0.2).fit(X, y)
+    scores = model.fitted_.scores.at(X)
+    np.testing.assert_array_equal(scores, model.decision_function(X))
+    np.testing.assert_array_equal(model.fitted_.probabilities.apply(scores), model.predict_log_proba(X))

@@ -1,0 +1,119 @@
+"""The search of `GEMClassifierCV` as functions of values: candidates, splits, and moments that serve all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, StratifiedShuffleSplit, check_cv
+
+from eigenfeat.features.stack import StackSettings
+from eigenfeat.moments import Moments
+
+Split = tuple[np.ndarray, np.ndarray]
+"""Training and held-out rows of a trial."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One point of the grid."""
+
+    ridge: float
+    min_eigenvalue: float
+    n_components: int
+    alpha: float
+
+    @property
+    def params(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def settings(self, base: StackSettings) -> StackSettings:
+        """The settings of its only layer, the rest taken from ``base``."""
+        layer = replace(
+            base.layers[0].with_ridge(self.ridge),
+            min_eigenvalue=self.min_eigenvalue,
+            n_components=self.n_components,
+        )
+        return replace(base, layers=(layer,))
+
+
+def grid(
+    ridges: Sequence[float], min_eigenvalues: Sequence[float], n_components: Sequence[int], alphas: Sequence[float]
+) -> list[Candidate]:
+    """All candidates from the most to the least regularised: of equals the first is taken.
+
+    A larger ridge, threshold and alpha and fewer components regularise more, in this order.
+    """
+    points = {Candidate(*values) for values in product(ridges, min_eigenvalues, n_components, alphas)}
+    if not points:
+        raise ValueError("ridges, min_eigenvalues, n_components_grid and alphas each need at least one candidate.")
+    return sorted(points, key=lambda c: (-c.ridge, -c.min_eigenvalue, c.n_components, -c.alpha))
+
+
+def class_splits(cv: Any, codes: np.ndarray, groups: np.ndarray | None, seed: int) -> list[Split]:
+    """Training and held-out rows of each trial, with rows of every class to train on.
+
+    Parameters
+    ----------
+    cv : float, int, splitter or iterable of splits
+        As in `GEMClassifierCV`.
+    codes : (n,) array of int
+        Class of every row.
+    groups : (n,) array or None
+        Rows of equal value are held out together.
+    seed : int
+
+    Raises
+    ------
+    ValueError
+        Where a class has too few rows, or is held out whole.
+    """
+    splitter = _splitter(cv, codes, groups is not None, seed)
+    splits = [(np.sort(train), np.sort(test)) for train, test in splitter.split(np.arange(len(codes)), codes, groups)]
+    splits = splits[:1] if isinstance(cv, float) else splits
+    if any(len(np.unique(codes[train])) < codes.max() + 1 for train, _ in splits):
+        raise ValueError(
+            f"cv={cv!r} holds out every row of some class. Leave some of every class to train on: with "
+            "groups, each class needs rows in at least two of them."
+        )
+    return splits
+
+
+def _splitter(cv: Any, codes: np.ndarray, grouped: bool, seed: int) -> Any:
+    smallest = int(np.bincount(codes).min())
+    if grouped and isinstance(cv, float | int | np.integer):
+        n_folds = max(2, round(1 / cv)) if isinstance(cv, float) else cv
+        return StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
+    if isinstance(cv, float):
+        if smallest < 2:
+            raise ValueError("Holding rows out needs at least two of every class; the smallest class has 1 row.")
+        n_test = max(len(np.unique(codes)), round(cv * len(codes)))
+        return StratifiedShuffleSplit(1, test_size=n_test, random_state=seed)
+    if isinstance(cv, int | np.integer):
+        if smallest < cv:
+            raise ValueError(f"cv={cv} folds need as many rows of every class; the smallest has {smallest}.")
+        return StratifiedKFold(cv, shuffle=True, random_state=seed)
+    return check_cv(cv)
+
+
+def common_rows(splits: Sequence[Split], n_rows: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Groups of rows that are in the same training parts, each with the trials that train on it.
+
+    Every training part is a union of groups, and so is the whole: moments of the groups, merged, serve all.
+    """
+    trains = np.zeros((n_rows, len(splits)), dtype=bool)
+    for s, (train, _) in enumerate(splits):
+        trains[train, s] = True
+    patterns, group = np.unique(trains, axis=0, return_inverse=True)
+    return [(np.flatnonzero(group.ravel() == g), pattern) for g, pattern in enumerate(patterns)]
+
+
+def merged(parts: Sequence[Moments]) -> Moments:
+    """All parts in one; the parts stay as they are."""
+    whole = parts[0].empty_copy()
+    for part in parts:
+        whole.merge(part)
+    return whole

@@ -1,0 +1,72 @@
+"""What the kernel Fisher classifiers share: labels, and the cut and the probabilities made of a solution's outputs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from sklearn.utils.class_weight import compute_sample_weight
+
+from eigenfeat._sklearn import Interval, Real, StrOptions
+from eigenfeat.estimators.edge import ScoresMixin, flat, winners
+from eigenfeat.estimators.kernel_base import KernelEstimator
+from eigenfeat.estimators.validation import check_class_labels, check_weights
+from eigenfeat.kernel.probabilities import PROBABILITIES, output_moments, posterior_slope
+from eigenfeat.kernel.problem import KernelProblem, KernelSolution
+from eigenfeat.kernel.thresholds import THRESHOLDS, one_vs_rest, thresholds
+from eigenfeat.stages import Chain, Fitted, GaussianPosteriors, Softmax, Stage
+
+
+class KernelDiscriminant(ScoresMixin, KernelEstimator):
+    """Base of the classifiers that cut the outputs of kernel discriminants."""
+
+    threshold: str | float
+    class_weight: dict | str | None
+    probability: str
+
+    _classifier_constraints: dict = {
+        "threshold": [StrOptions(set(THRESHOLDS)), Interval(Real, None, None, closed="neither")],
+        "class_weight": [None, dict, StrOptions({"balanced"})],
+        "probability": [StrOptions(set(PROBABILITIES))],
+    }
+
+    def _labelled(self, X, y, sample_weight):
+        """Rows, codes of their classes, weights, and the copies a row stands for."""
+        X, y = self._check(X, y)
+        copies = check_weights(sample_weight, X)
+        self.classes_, codes = check_class_labels(y, copies, estimator=type(self).__name__)
+        weights = np.ones(len(y)) if copies is None else copies
+        if self.class_weight is not None:
+            weights = weights * compute_sample_weight(self.class_weight, y)
+        return X, codes, weights, copies
+
+    def _keep_rule(
+        self, solution: KernelSolution, problem: KernelProblem, codes: np.ndarray, *, joint: bool = False
+    ) -> None:
+        """Threshold, probabilities and leave-one-out results from the outputs at the training rows.
+
+        Joint discriminants are log posteriors already: they are cut at zero and have slope one.
+        """
+        expansion, outputs = self._keep_fit(solution, problem)
+        weights = problem.weights
+        cuts = thresholds(outputs, codes, weights, 0.0 if joint else self.threshold)
+        self.threshold_ = cuts.astype(self.dual_coef_.dtype, copy=False)
+        decision = flat(outputs - self.threshold_)
+        self.slope_ = 1.0 if joint else posterior_slope(decision, codes, weights)
+        by_densities = self.probability == "gaussian" and not joint
+        self.output_moments_ = output_moments(outputs, one_vs_rest(codes) > 0, weights) if by_densities else None
+        left_out = solution.loo_outputs is not None
+        self.loo_decision_ = decision if left_out else None
+        self.loo_error_ = weighted_error(decision, codes, weights) if left_out else None
+        scores = Chain((replace(expansion, bias=self.intercept_ - self.threshold_),))
+        self.fitted_ = Fitted(scores=scores, probabilities=self._probabilities())
+
+    def _probabilities(self) -> Stage:
+        if self.output_moments_ is None:
+            return Softmax(self.slope_)
+        return GaussianPosteriors(self.output_moments_, shift=self.threshold_)
+
+
+def weighted_error(decision: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> float:
+    """Share of the weight of rows on the wrong side."""
+    return float(np.average(winners(decision) != codes, weights=weights))

@@ -1,0 +1,141 @@
+"""What the parameters of a kernel estimator ask for, as a value, and the problem that it poses over given rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+from sklearn.cluster import MiniBatchKMeans
+from sklearn.utils import check_random_state
+
+from eigenfeat.kernel import Loss, Squared
+from eigenfeat.kernel.invariances import Transformation, transformed, weighted_transformations
+from eigenfeat.kernel.problem import DEFAULTS, KernelProblem
+from eigenfeat.kernel.table import draws_centers
+from eigenfeat.rows import Block
+from eigenfeat.stages.kernels import Kernel, KernelRows, default_gamma
+
+
+@dataclass(frozen=True, eq=False)
+class KernelSettings:
+    """Kernel, loss, penalty and expansion, named as the parameters of `KernelFisherClassifier`."""
+
+    kernel: str | Callable
+    degree: float
+    coef0: float
+    penalty: str
+    centers: str | np.ndarray | None
+    n_centers: int | None
+    invariances: Sequence[Transformation | tuple[float, Transformation]]
+    expand_over: str
+    gamma: float | None = None
+    alpha: float = 1.0
+    loss: Loss = Squared()  # noqa: RUF009  (frozen)
+    solver: str = "auto"
+
+    @property
+    def is_precomputed(self) -> bool:
+        return self.kernel == "precomputed"
+
+
+def posed(
+    settings: KernelSettings,
+    X: Block,
+    targets: np.ndarray,
+    weights: np.ndarray,
+    copies: np.ndarray | None = None,
+    random_state: int | np.random.RandomState | None = 0,
+) -> KernelProblem:
+    """The problem of these settings over these rows.
+
+    Raises
+    ------
+    ValueError
+        For a kernel, centres or invariances that these rows cannot have.
+    """
+    kernel = _kernel_rows(settings, X, weights)
+    if settings.penalty == "function" and kernel.is_indefinite():
+        raise ValueError(
+            f"The kernel {settings.kernel!r} is not positive semi-definite on these rows, so penalty='function' "
+            "(½‖w‖² = ½αᵀKα) has no minimum. Use penalty='coefficients' or 'sparse', or another kernel."
+        )
+    problem = KernelProblem(
+        kernel,
+        targets.astype(kernel.dtype, copy=False),
+        weights.astype(kernel.dtype, copy=False),
+        settings.alpha,
+        settings.loss,
+        settings.penalty,
+        invariances=tuple(weighted_transformations(settings.invariances)),
+        copies=copies,
+    )
+    asked_for = settings.centers is not None or settings.n_centers is not None
+    if asked_for or draws_centers(settings.solver, problem, DEFAULTS):
+        problem = replace(problem, centers=_centers(settings, kernel, check_random_state(random_state)))
+    return _over_moved_rows(problem, settings.expand_over) if problem.invariances else problem
+
+
+def _kernel_rows(settings: KernelSettings, X: Block, weights: np.ndarray) -> KernelRows:
+    if settings.is_precomputed:
+        _check_precomputed(settings, X)
+    gamma = settings.gamma
+    if gamma is None:
+        gamma = 1.0 if settings.is_precomputed else default_gamma(X, weights)
+    name = "linear" if settings.is_precomputed else settings.kernel
+    return KernelRows(Kernel(name, gamma, settings.degree, settings.coef0), X, precomputed=settings.is_precomputed)
+
+
+def _check_precomputed(settings: KernelSettings, X: Block) -> None:
+    if X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"kernel='precomputed' takes the square kernel matrix of the training rows, got shape {X.shape}. "
+            "Give K(train, train) to fit and K(test, train) to predict, or name a kernel."
+        )
+    if sparse.issparse(X):
+        raise ValueError("kernel='precomputed' takes a dense kernel matrix: call .toarray() on it first.")
+    if settings.invariances or (isinstance(settings.centers, str) and settings.centers == "kmeans"):
+        raise ValueError(
+            "invariances and centers='kmeans' move points, which kernel='precomputed' cannot see. "
+            "Give the rows themselves and name a kernel."
+        )
+
+
+def _centers(settings: KernelSettings, kernel: KernelRows, draw: np.random.RandomState) -> np.ndarray:
+    """Row numbers or points of a restricted expansion."""
+    n = len(kernel)
+    if settings.centers is not None and not isinstance(settings.centers, str):
+        return _given_centers(np.asarray(settings.centers), kernel)
+    n_centers = min(n, settings.n_centers or int(np.ceil(np.sqrt(n) * np.log(n + 1))))
+    if settings.centers == "kmeans" and n_centers < n:
+        model = MiniBatchKMeans(n_centers, batch_size=max(1024, 2 * n_centers), n_init=1, random_state=draw)
+        return model.fit(kernel.rows).cluster_centers_.astype(kernel.dtype)
+    return np.sort(draw.permutation(n)[:n_centers])
+
+
+def _given_centers(centers: np.ndarray, kernel: KernelRows) -> np.ndarray:
+    if centers.ndim == 1 and np.issubdtype(centers.dtype, np.integer):
+        if centers.size == 0 or centers.min() < 0 or centers.max() >= len(kernel):
+            raise ValueError(
+                f"centers as row numbers must lie in [0, {len(kernel)}); got {centers.size} of them "
+                f"{'' if centers.size == 0 else f'from {centers.min()} to {centers.max()}'}."
+            )
+        return np.unique(centers)
+    if centers.ndim != 2 or centers.shape[1] != kernel.rows.shape[1] or kernel.precomputed:
+        raise ValueError(
+            f"centers must be 'random', 'kmeans', integer row numbers, or points with {kernel.rows.shape[1]} "
+            f"columns (not with kernel='precomputed'); got an array of shape {centers.shape}."
+        )
+    return centers.astype(kernel.dtype)
+
+
+def _over_moved_rows(problem: KernelProblem, expand_over: str) -> KernelProblem:
+    """A problem with invariances over its rows, or over these and the transformed rows (3.4.5)."""
+    if sparse.issparse(problem.kernel.rows):
+        raise ValueError("invariances transform dense rows: call X.toarray() first.")
+    centers = problem.expanded_over
+    if expand_over == "transformed":
+        points = problem.kernel.points(centers)
+        centers = np.vstack([points, *(transformed(points, move) for _, move in problem.invariances)])
+    return replace(problem, centers=centers)

@@ -1,0 +1,62 @@
+"""What the solvers of kernel problems may ask of a problem."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eigenfeat.kernel.problem import KernelProblem, KernelRequest
+from eigenfeat.solvers.contract import Need
+
+
+def has_half_square(problem: KernelProblem, request: KernelRequest) -> bool:
+    return problem.loss.is_half_square
+
+
+def has_piecewise_linear_loss(problem: KernelProblem, request: KernelRequest) -> bool:
+    return problem.loss.is_piecewise_linear
+
+
+def has_quadratic_penalty(problem: KernelProblem, request: KernelRequest) -> bool:
+    return problem.penalty in ("function", "coefficients")
+
+
+def has_function_penalty(problem: KernelProblem, request: KernelRequest) -> bool:
+    return problem.penalty == "function"
+
+
+def has_sparse_penalty(problem: KernelProblem, request: KernelRequest) -> bool:
+    return problem.penalty == "sparse"
+
+
+def is_quadratic_program(problem: KernelProblem, request: KernelRequest) -> bool:
+    return has_quadratic_penalty(problem, request) or problem.loss.is_smooth
+
+
+def expands_over_all_rows(problem: KernelProblem, request: KernelRequest) -> bool:
+    return problem.centers is None and not problem.invariances
+
+
+def has_no_invariances(problem: KernelProblem, request: KernelRequest) -> bool:
+    return not problem.invariances
+
+
+def has_two_valued_targets(problem: KernelProblem, request: KernelRequest) -> bool:
+    return all(len(np.unique(column)) == 2 for column in problem.targets.T)
+
+
+SQUARED_LOSS = Need(has_half_square, "loss 'squared'")
+PIECEWISE_LINEAR_LOSS = Need(
+    has_piecewise_linear_loss, "a piecewise linear loss ('absolute', 'epsilon': conjugates without curvature)"
+)
+QUADRATIC_PENALTY = Need(has_quadratic_penalty, "a quadratic penalty ('function' or 'coefficients')")
+FUNCTION_PENALTY = Need(has_function_penalty, "penalty 'function'")
+SPARSE_PENALTY = Need(has_sparse_penalty, "penalty 'sparse'")
+QUADRATIC_PROGRAM = Need(
+    is_quadratic_program,
+    "a quadratic penalty, or a loss without kinks ('squared', 'huber') beside the penalty 'sparse'",
+)
+ALL_ROWS = Need(expands_over_all_rows, "an expansion over all rows (no centers, n_centers or invariances)")
+NO_INVARIANCES = Need(has_no_invariances, "no invariances")
+TWO_VALUED_TARGETS = Need(
+    has_two_valued_targets, "targets of two values, as classes have (real targets: 'linear' solves the same problem)"
+)

@@ -1,0 +1,22 @@
+"""Rows that the tests of GEM share."""
+
+from functools import cache
+
+import numpy as np
+from sklearn.datasets import load_digits
+
+
+@cache
+def digit_parts():
+    """Training and test rows and labels of a few hundred digits."""
+    X, y = load_digits(return_X_y=True)
+    return X[:500] / 16, y[:500], X[1200:] / 16, y[1200:]
+
+
+def echoes(n_sources, n_copies, seed=0):
+    """Rows that come in groups of near copies, with the label of their source; the two classes overlap."""
+    rng = np.random.default_rng(seed)
+    X, label = rng.normal(size=(n_sources, 8)), rng.integers(0, 2, n_sources)
+    X[:, 0] += label
+    group = np.repeat(np.arange(n_sources), n_copies)
+    return X[group] + 0.01 * rng.normal(size=(len(group), 8)), label[group], group.astype(str)

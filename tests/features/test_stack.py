@@ -1,0 +1,77 @@
+"""Stacks of layers are values: fitted from values, and nothing else."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from eigenfeat.features.layer import LayerSettings
+from eigenfeat.features.maps import SplineMap, as_feature_map
+from eigenfeat.features.stack import Stack, StackSettings, fit_stack, layer_moments, without_inputs
+from eigenfeat.quotients import Regularisation
+from eigenfeat.rows import ArrayRows, ChosenRows, held
+from eigenfeat.stages import FeatureLayer, WithConstant
+
+LAYER = LayerSettings(n_components=1, solver="dense", regularisation=Regularisation(0.5), constant=True)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    X, y = load_digits(n_class=4, return_X_y=True)
+    return ArrayRows(X / 16, y)
+
+
+def fitted(rows, settings, seconds=None, classes=range(4)):
+    seconds = {} if seconds is None else seconds
+    moments = layer_moments(rows, settings.layers[0], np.array(classes), seconds)
+    return fit_stack(moments, rows, settings, np.random.RandomState(0), seconds), moments
+
+
+def test_a_candidate_is_a_changed_copy_of_the_settings(rows):
+    base = StackSettings((LAYER,))
+    other = replace(base, layers=(LAYER.with_ridge(2.0),))
+    assert base.layers[0].regularisation.ridge == 0.5 and other.layers[0].regularisation.ridge == 2.0
+    first, moments = fitted(rows, base)
+    fit_stack(moments, rows, other, np.random.RandomState(0), {})
+    again = fit_stack(moments, rows, base, np.random.RandomState(0), {})
+    np.testing.assert_array_equal(again.chain.at(rows.array), first.chain.at(rows.array))
+
+
+def test_rows_of_a_fit_are_the_rows_of_the_chain(rows):
+    settings = StackSettings((replace(LAYER, feature_map=SplineMap(4)), replace(LAYER, keep_inputs=False)))
+    seconds = {}
+    stack, _ = fitted(rows, settings, seconds)
+    kinds = [type(stage) for stage in stack.chain.stages]
+    assert kinds == [WithConstant, FeatureLayer, WithConstant, FeatureLayer]
+    features = stack.held(rows)
+    assert features.labels is rows.labels
+    np.testing.assert_allclose(held(features), stack.chain.at(rows.array), atol=1e-10)
+    assert set(seconds) == {"moments", "directions"}
+    names = stack.feature_names([f"x{i}" for i in range(64)])
+    assert len(names) == len(set(names)) == features.n_columns
+    assert names[0] == "layer2_0_vs_1_0_pos_soft1"
+
+
+def test_moments_are_enough_for_one_layer_whose_map_learns_nothing(rows):
+    settings = StackSettings((LAYER,))
+    stack, moments = fitted(rows, settings)
+    alone = fit_stack(moments, None, settings, np.random.RandomState(0), {})
+    np.testing.assert_array_equal(alone.chain.at(rows.array), stack.chain.at(rows.array))
+    assert not settings.needs_rows
+    assert StackSettings((LAYER, LAYER)).needs_rows
+    assert StackSettings((replace(LAYER, feature_map=as_feature_map("spline")),)).needs_rows
+
+
+def test_a_part_that_lacks_a_class_keeps_the_others_apart(rows):
+    part = ChosenRows(rows, np.flatnonzero(rows.labels != 1))
+    moments = layer_moments(part, LAYER, np.array(list("abcd")), {}, n_rows=rows.n_rows)
+    assert moments.classes.tolist() == list("abcd")
+    np.testing.assert_array_equal(moments.counts, np.bincount(rows.labels) * [1, 0, 1, 1])
+
+
+def test_inputs_can_be_left_out_of_the_last_layer(rows):
+    stack, _ = fitted(rows, StackSettings((LAYER,)))
+    everything = stack.chain.at(rows.array)
+    np.testing.assert_array_equal(without_inputs(stack.chain).at(rows.array), everything[:, 65:])
+    np.testing.assert_array_equal(Stack().chain.at(rows.array), rows.array)
