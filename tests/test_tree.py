@@ -60,11 +60,6 @@ ELSEWHERE = {
         "linear/quasi_newton",
         "linear/steps",
     },
-    "estimators/test_gem_classifier.py and test_gem_classifier_cv.py": {
-        "estimators/gem_search",
-        "features/layer",
-        "features/stack",
-    },
     "cli/test_commands.py": {"cli/steps"},
     "estimators/test_rayleigh.py fits every matrix by its name": {"quotients/matrices"},
     "moments/test_dense_moments.py: its two loops": {"moments/compiled"},
