@@ -99,3 +99,18 @@ def test_over_nothing_is_the_source_itself():
 def test_a_fit_that_has_no_scores_says_so():
     fitted = Fitted(features=Chain())
     assert fitted.scores is None and fitted.probabilities is None and fitted.predictions is None
+
+
+def test_numbers_take_the_type_of_the_rows_once_a_pass():
+    class Counted(WithConstant):
+        asked: list = []
+
+        def astype(self, dtype):
+            self.asked.append(dtype)
+            return self
+
+    rows = np.tile(X, (800, 1)).astype(np.float32)  # several blocks
+    chain = Chain((Counted(),))
+    chain.at(rows)
+    held(chain.over(ArrayRows(rows)))
+    assert Counted.asked == [np.float32, np.float32]
