@@ -61,6 +61,7 @@ ELSEWHERE = {
         "linear/steps",
     },
     "cli/test_commands.py": {"cli/steps"},
+    "features/test_maps.py holds every map to it": {"features/feature_map"},
     "estimators/test_rayleigh.py fits every matrix by its name": {"quotients/matrices"},
     "moments/test_dense_moments.py: its two loops": {"moments/compiled"},
 }

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from eigenfeat.features.maps import FEATURE_MAPS, PowerMap, ProductMap, as_feature_map
+from eigenfeat.features.maps import FEATURE_MAPS, PowerMap, ProductMap, SplineMap, as_feature_map
 
 projections_strategy = arrays(
     np.float64, st.tuples(st.integers(2, 6), st.integers(1, 4)), elements=st.floats(-1e6, 1e6, width=32)

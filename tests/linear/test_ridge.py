@@ -40,3 +40,14 @@ def test_a_weight_is_that_many_copies():
     copied = fit_ridge(np.repeat(F, counts, axis=0), np.repeat(Y, counts, axis=0), None, ALPHAS)
     assert weighted.alpha == copied.alpha
     np.testing.assert_allclose(weighted.coef, copied.coef, atol=1e-9)
+
+
+def test_a_constant_column_has_no_part_in_the_fit():
+    rng = np.random.default_rng(0)
+    F, Y = rng.normal(size=(60, 4)), rng.normal(size=(60, 1))
+    weights = rng.uniform(0.5, 2, size=60)  # a weighted mean of equal numbers is off by rounding
+    constant = np.column_stack([F[:, :2], np.full(60, 0.1), F[:, 2:]])
+    plain, with_constant = (fit_ridge(X, Y, weights, np.array([0.3])) for X in (F, constant))
+    np.testing.assert_array_equal(with_constant.coef[2], 0)
+    np.testing.assert_allclose(np.delete(with_constant.coef, 2, axis=0), plain.coef, rtol=1e-10)
+    np.testing.assert_allclose(with_constant.intercept, plain.intercept, rtol=1e-10)

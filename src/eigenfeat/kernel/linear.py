@@ -20,7 +20,8 @@ from eigenfeat.kernel.needs import ALL_ROWS, QUADRATIC_PENALTY, SQUARED_LOSS
 from eigenfeat.kernel.problem import DEFAULTS, KernelProblem, KernelRequest, KernelSolution
 from eigenfeat.solvers.contract import Solver
 
-#: Above this many rows the n × n system (n² numbers, n³/3 operations) gives way to a restricted expansion.
+#: Above this many rows the n × n system (n² numbers, n³/3 operations) gives way to a restricted expansion. A limit of
+#: time and memory (6 s, 256 MB in float32 on one core, benchmarks/speed/constants.py): all rows are more accurate.
 MAX_ROWS = 8000
 
 

@@ -26,7 +26,8 @@ def fit_ridge(F: np.ndarray, Y: np.ndarray, weights: np.ndarray | None, alphas: 
     W = w.sum()
     mean, target_mean = (w @ F) / W, (w @ Y) / W
     spread = np.sqrt(np.maximum(w @ (F - mean) ** 2 / W, 0))
-    spread = np.where(spread > 0, spread, 1.0)
+    # What rounding leaves of a constant column is no spread: divided by it, the column would be noise of unit size.
+    spread = np.where(spread > 1e-12 * np.abs(mean), spread, np.inf)
     root = np.sqrt(w)[:, None]
     A, B = root * (F - mean) / spread, root * (Y - target_mean)
     U, s, Vt = _thin_svd(A)

@@ -33,7 +33,8 @@ SIDE_BY_SIDE = 512
 #: The noise's condition number up to which its factor in float32 is a good guide.
 GUIDE_CONDITION = 1e5
 #: Basis columns a direction: before the residuals begin to fall, for each digit they fall by, at which to give up.
-#: The first two tell when to look for convergence, which costs as much as a step.
+#: The first two tell when to look for convergence, which costs as much as a step. They are set low: a look too early
+#: costs that step, one too late all steps since (benchmarks/speed/constants.py measures 3.0-4.5 and 0.85-1.3).
 ONSET, PER_DIGIT, GIVE_UP = 2.5, 0.65, 16
 #: Columns from which, and share of them up to which, a Krylov space is quicker than LAPACK.
 KRYLOV_SIZE, KRYLOV_SHARE = 256, 1 / GIVE_UP

@@ -76,15 +76,17 @@ class Chain(Stage):
             return held(self.over(source), batch_size=None)
         chain = self.astype(source.dtype)
         blocks = row_blocks(source.n_rows, chain.widest(source.n_columns), source.dtype.itemsize)
+        first = chain.apply(source.rows(blocks[0]))  # no threads of ours: BLAS may use the cores
         if len(blocks) == 1:
-            return chain.apply(source.rows(blocks[0]))  # no threads of ours: BLAS may use the cores
-        results = np.empty((source.n_rows, chain.n_columns(source.n_columns)), dtype=source.dtype)
+            return first
+        results = np.empty((source.n_rows, first.shape[1]), dtype=first.dtype)
+        results[blocks[0]] = first
 
         def run(part: Sequence[slice]) -> None:
             for chosen in part:
                 results[chosen] = chain.apply(source.rows(chosen))
 
-        over_parts(blocks, run, n_jobs)
+        over_parts(blocks[1:], run, n_jobs)
         return results
 
 
