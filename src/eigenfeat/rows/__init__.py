@@ -1,18 +1,32 @@
 """Where rows live: anything that can be read a block at a time, and views of it."""
 
 from eigenfeat.rows.arrays import ArrayRows
+from eigenfeat.rows.batches import FrameRows, MatrixRows
 from eigenfeat.rows.blocks import dense, held, over_parts, row_blocks
+from eigenfeat.rows.csv_files import CsvRows
+from eigenfeat.rows.datasets import DatasetRows
 from eigenfeat.rows.files import Table, read_table, write_table
+from eigenfeat.rows.memory_maps import MemoryMapRows
+from eigenfeat.rows.opening import open
+from eigenfeat.rows.read_ahead import read_ahead
 from eigenfeat.rows.source import Block, RandomRows, RowBlock, RowSource, Selection
 from eigenfeat.rows.store import RowStore
+from eigenfeat.rows.streams import Batch, StreamedRows
+from eigenfeat.rows.svmlight import SvmlightRows
 from eigenfeat.rows.views import ChosenRows, LabelledRows, MappedRows, RowMap, RowView, as_row_source
 
 __all__ = [
     "ArrayRows",
+    "Batch",
     "Block",
     "ChosenRows",
+    "CsvRows",
+    "DatasetRows",
+    "FrameRows",
     "LabelledRows",
     "MappedRows",
+    "MatrixRows",
+    "MemoryMapRows",
     "RandomRows",
     "RowBlock",
     "RowMap",
@@ -20,11 +34,15 @@ __all__ = [
     "RowStore",
     "RowView",
     "Selection",
+    "StreamedRows",
+    "SvmlightRows",
     "Table",
     "as_row_source",
     "dense",
     "held",
+    "open",
     "over_parts",
+    "read_ahead",
     "read_table",
     "row_blocks",
     "write_table",

@@ -67,6 +67,11 @@ class RowSource(ABC):
         return None
 
     @property
+    def names(self) -> tuple[str, ...] | None:
+        """Of the columns, where they have any."""
+        return None
+
+    @property
     def has_random_access(self) -> bool:
         """Whether `rows` works."""
         return False
@@ -80,6 +85,13 @@ class RowSource(ABC):
         raise TypeError(
             f"{type(self).__name__} can only be read in order: call blocks(), or hold its rows in memory first "
             "(eigenfeat.rows.held)."
+        )
+
+    def with_label(self, name: str) -> RowSource:
+        """The same rows with one of their columns as the label, where columns have names."""
+        raise TypeError(
+            f"{type(self).__name__} has no column {name!r} to take labels from: its columns have no names. Give labels "
+            "where the source is made, or as eigenfeat.rows.LabelledRows(source, labels)."
         )
 
 

@@ -46,6 +46,10 @@ class RowView(RandomRows):
         return self.source.dtype
 
     @property
+    def names(self) -> tuple[str, ...] | None:
+        return self.source.names
+
+    @property
     def has_random_access(self) -> bool:
         return self.source.has_random_access
 
@@ -105,6 +109,10 @@ class MappedRows(RowView):
     @property
     def n_columns(self) -> int:
         return self.row_map.n_columns(self.source.n_columns)
+
+    @property
+    def names(self) -> None:
+        return None  # columns of its own
 
     def rows(self, selection: Selection) -> Block:
         return self.row_map.apply(self.source.rows(selection))

@@ -1,0 +1,108 @@
+"""What every source that is read from its start at each pass shares: blocks of equal length, read ahead, counted."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from eigenfeat.rows.read_ahead import read_ahead
+from eigenfeat.rows.source import Block, RowBlock, RowSource, Selection, part_of
+
+#: Bytes of a block where nobody says how many rows: enough for long products, little beside the memory of a machine.
+STREAM_BYTES = 16_000_000
+
+
+class Batch(NamedTuple):
+    """Some rows with their labels and weights, as a reader delivers them."""
+
+    rows: Block
+    labels: np.ndarray | None = None
+    weights: np.ndarray | None = None
+
+    def part(self, selection: Selection) -> Batch:
+        return Batch(self.rows[selection], part_of(self.labels, selection), part_of(self.weights, selection))
+
+
+class StreamedRows(RowSource):
+    """Rows that are read in order, from the start at every pass, ahead of whoever uses them.
+
+    A subclass says its width, its type and how a pass is read (`batches`); here the batches become blocks.
+
+    Parameters
+    ----------
+    place : str
+        What errors call the source: a path.
+    batch_size : int, optional
+        Rows a block where a pass does not say.
+    n_rows : int, optional
+        Where it is known before the first pass.
+    """
+
+    def __init__(self, place: str, batch_size: int | None = None, n_rows: int | None = None) -> None:
+        self.place = place
+        self.batch_size = batch_size
+        self._n_rows = n_rows
+
+    @property
+    def n_rows(self) -> int | None:
+        """Known from the file, or once a pass has reached the end."""
+        return self._n_rows
+
+    @abstractmethod
+    def batches(self, size: int) -> Iterator[Batch]:
+        """One pass, in batches of about ``size`` rows or as the reader has them."""
+
+    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
+        """One pass, in order, in blocks of ``batch_size`` rows but for the last."""
+        size = batch_size or self.batch_size or max(1, STREAM_BYTES // (self.dtype.itemsize * max(1, self.n_columns)))
+        return read_ahead(self._counted(size))
+
+    def _counted(self, size: int) -> Generator[RowBlock, None, None]:
+        start = 0
+        for batch in regrouped(self.batches(size), size):
+            yield RowBlock(start, *batch)
+            start += batch.rows.shape[0]
+        if start == 0:
+            raise ValueError(f"{self.place} has no rows to read: check the file, and the filter if there is one.")
+        if self._n_rows not in (None, start):
+            raise ValueError(
+                f"{self.place} had {self._n_rows} rows before and has {start} now: it must not change between passes."
+            )
+        self._n_rows = start
+
+
+def regrouped(batches: Iterable[Batch], size: int) -> Iterator[Batch]:
+    """The same rows in batches of ``size``, but for the last."""
+    waiting: list[Batch] = []
+    count = 0
+    for batch in batches:
+        waiting.append(batch)
+        count += batch.rows.shape[0]
+        if count < size:
+            continue
+        whole = joined(waiting)
+        last = count - count % size
+        for start in range(0, last, size):
+            yield whole.part(slice(start, start + size))
+        waiting, count = [whole.part(slice(last, None))], count - last
+        del whole, batch  # what was handed out is not kept alive here
+    if count:
+        yield joined(waiting)
+
+
+def joined(batches: Sequence[Batch]) -> Batch:
+    """Batches, all with labels and weights or all without, as one."""
+    if len(batches) == 1:
+        return batches[0]
+    rows, labels, weights = zip(*batches)
+    stack: Any = sparse.vstack if sparse.issparse(rows[0]) else np.concatenate
+    together = stack(rows)
+    return Batch(
+        together.tocsr() if sparse.issparse(together) else together,
+        None if labels[0] is None else np.concatenate(labels),
+        None if weights[0] is None else np.concatenate(weights),
+    )
