@@ -10,9 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import ComponentsMixin, Estimator
+from eigenfeat.estimators.streaming import streamed
 from eigenfeat.estimators.validation import check_class_labels, check_moments, check_weights
 from eigenfeat.moments import Moments, collect_moments, empty_moments
 from eigenfeat.quotients import Quotient, Regularisation
+from eigenfeat.rows import RowSource
 from eigenfeat.solvers import SOLVERS, Directions, settle_ties, solve
 from eigenfeat.stages import Affine, Chain, Fitted
 
@@ -50,6 +52,9 @@ class QuotientTransformer(ComponentsMixin, Estimator):
     }
     _renamed_attributes = {"offset_": "offsets_, one a component and added: x @ components_.T + offsets_"}
 
+    #: What the labels of a row source are.
+    _label_kind = "classes"
+
     @abstractmethod
     def _quotient(self, moments: Moments) -> Quotient:
         """The problem these moments pose."""
@@ -68,9 +73,10 @@ class QuotientTransformer(ComponentsMixin, Estimator):
 
         Parameters
         ----------
-        X : (n, d) array, sparse matrix or dataframe
+        X : (n, d) array, sparse matrix or dataframe, or row source
+            A source (`eigenfeat.rows.open`) is read a block at a time and brings its labels and weights.
         y : (n,) array, optional
-            Labels, where the criterion needs them.
+            Labels, where the criterion needs them; for a source the name of their column, where it does not say.
         sample_weight : (n,) array, optional
 
         Returns
@@ -78,7 +84,9 @@ class QuotientTransformer(ComponentsMixin, Estimator):
         self
         """
         X, labels, weights = self._validated(X, y, sample_weight, reset=True)
-        return self._fit_moments(self._collect(X, labels, weights))
+        moments = self._collect(X, labels, weights)
+        self._check_moments(moments)
+        return self._fit_moments(moments)
 
     @checked_fit
     def fit_moments(self, moments):
@@ -94,11 +102,14 @@ class QuotientTransformer(ComponentsMixin, Estimator):
         -------
         self
         """
-        check_moments(moments, self._labels_needed(), self._tracks_fourth(), estimator=type(self).__name__)
+        self._check_moments(moments)
         self.n_features_in_ = moments.n_features
         return self._fit_moments(moments)
 
     def _validated(self, X, y, sample_weight, *, reset: bool, whole: bool = True):
+        if whole and isinstance(X, RowSource):
+            kind = self._label_kind if self._labels_needed() else None
+            return self._labelled(streamed(self, X, y, sample_weight, kind)), None, None
         if not self._labels_needed():
             X = self._check(X, reset=reset)
             return X, None, check_weights(sample_weight, X)
@@ -113,8 +124,15 @@ class QuotientTransformer(ComponentsMixin, Estimator):
         classes, codes = check_class_labels(y, weights, estimator=type(self).__name__)
         return classes[codes]
 
+    def _labelled(self, source: RowSource) -> RowSource:
+        """A stream whose labels sort the rows into classes; a subclass may have to see them all first."""
+        return source
+
     def _collect(self, X, labels, weights) -> Moments:
         return collect_moments(X, labels, weights, track_fourth=self._tracks_fourth())
+
+    def _check_moments(self, moments) -> None:
+        check_moments(moments, self._labels_needed(), self._tracks_fourth(), estimator=type(self).__name__)
 
     def _tracks_fourth(self) -> bool:
         return self._regularisation().needs_fourth_moment

@@ -19,6 +19,8 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from eigenfeat.estimators.streaming import refuse_source, streamed_new
+from eigenfeat.rows import RowSource
 from eigenfeat.stages import Fitted
 
 FLOATS = (np.float64, np.float32)
@@ -40,14 +42,16 @@ class Estimator(BaseEstimator):
 
     def _check(self, X: Any, y: Any = "no_validation", *, reset: bool = True, **options: Any) -> Any:
         """Rows (and targets, where given) as checked arrays: float64 or float32, CSR where sparse."""
+        if isinstance(X, RowSource):
+            refuse_source(self, X)
         sparse_format = "csr" if self._takes_sparse else False
         options = {"accept_sparse": sparse_format, "dtype": list(FLOATS), "reset": reset, **options}
         return validate_data(self, X, y, **options)
 
-    def _check_new(self, X: Any) -> Any:
-        """Rows for a model that has been fitted."""
+    def _check_new(self, X: Any, *, streams: bool = False) -> Any:
+        """Rows for a model that has been fitted; with ``streams``, a row source stays one."""
         check_is_fitted(self)
-        return self._check(X, reset=False)
+        return streamed_new(self, X) if streams and isinstance(X, RowSource) else self._check(X, reset=False)
 
     def __getattr__(self, name: str) -> Any:
         renamed = type(self)._renamed_attributes.get(name)
@@ -87,14 +91,16 @@ class FeaturesMixin(TransformerMixin):
 
         Parameters
         ----------
-        X : (n, d) array, sparse matrix or dataframe
+        X : (n, d) array, sparse matrix or dataframe, or row source
+            Of a source (`eigenfeat.rows`) the features of all rows are held; ``fitted_.features.over(X)`` is a source
+            of them, read a block at a time.
 
         Returns
         -------
         (n, n_features_out) array
             float32 for float32 input.
         """
-        X = self._check_new(X)
+        X = self._check_new(X, streams=True)
         return self.fitted_.features.at(X)
 
     def __sklearn_tags__(self):
@@ -121,7 +127,7 @@ class ScoresMixin(ClassifierMixin):
 
         Parameters
         ----------
-        X : (n, d) array, sparse matrix or dataframe
+        X : (n, d) array, sparse matrix or dataframe, or row source
         """
         return flat(self._scores(X))
 
@@ -140,7 +146,7 @@ class ScoresMixin(ClassifierMixin):
         return np.exp(self.predict_log_proba(X))
 
     def _scores(self, X) -> np.ndarray:
-        X = self._check_new(X)
+        X = self._check_new(X, streams=True)
         return self.fitted_.scores.at(X)
 
 
@@ -154,13 +160,13 @@ class PredictionsMixin(RegressorMixin):
 
         Parameters
         ----------
-        X : (n, d) array, sparse matrix or dataframe
+        X : (n, d) array, sparse matrix or dataframe, or row source
 
         Returns
         -------
         (n,) or (n, q) array
         """
-        X = self._check_new(X)
+        X = self._check_new(X, streams=True)
         predicted = self.fitted_.predictions.at(X)
         return predicted[:, 0] if self._y_is_flat else predicted
 

@@ -8,10 +8,11 @@ from sklearn.utils import check_random_state
 from eigenfeat._sklearn import checked_fit
 from eigenfeat.estimators.edge import renamed_parameters
 from eigenfeat.estimators.gem_base import RENAMED, GEMFeaturesMixin
+from eigenfeat.estimators.streaming import streamed
 from eigenfeat.estimators.validation import check_class_labels, check_moments, check_weights
 from eigenfeat.features.stack import StackSettings, fit_stack, layer_moments
 from eigenfeat.moments import Moments
-from eigenfeat.rows import ArrayRows, RandomRows
+from eigenfeat.rows import ArrayRows, RowSource
 from eigenfeat.stages import Fitted
 
 
@@ -144,27 +145,27 @@ class GEMFeatures(GEMFeaturesMixin):
         self.random_state = random_state
 
     @checked_fit
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Find the directions that tell the classes of y apart.
 
         Parameters
         ----------
-        X : (n, d) array, sparse matrix or dataframe
+        X : (n, d) array, sparse matrix or dataframe, or row source
+            A source (`eigenfeat.rows.open`) is read a block at a time and brings its labels and weights; a map that
+            learns does so from its first rows.
         y : (n,) array
-            Class labels.
+            Class labels; for a source the name of their column, where it does not say.
         sample_weight : (n,) array, optional
 
         Returns
         -------
         self
         """
-        X, y = self._check(X, y)
-        weights = check_weights(sample_weight, X)
-        classes, codes = check_class_labels(y, weights, estimator=type(self).__name__)
-        rows = ArrayRows(X, codes, weights)
+        rows, classes = self._labelled_rows(X, y, sample_weight)
         settings = self._settings()
         self.stage_seconds_: dict[str, float] = {}
         moments = layer_moments(rows, settings.layers[0], classes, self.stage_seconds_)
+        check_moments(moments, True, False, estimator=type(self).__name__)
         return self._fit(moments, rows, settings)
 
     @checked_fit
@@ -198,7 +199,16 @@ class GEMFeatures(GEMFeaturesMixin):
         self.stage_seconds_ = {}
         return self._fit(moments, None, settings)
 
-    def _fit(self, moments: Moments, rows: RandomRows | None, settings: StackSettings):
+    def _labelled_rows(self, X, y, sample_weight) -> tuple[RowSource, np.ndarray | None]:
+        """Checked rows labelled by indices into the classes, or a stream with labels of its own."""
+        if isinstance(X, RowSource):
+            return streamed(self, X, y, sample_weight, "classes"), None
+        X, y = self._check(X, y)
+        weights = check_weights(sample_weight, X)
+        classes, codes = check_class_labels(y, weights, estimator=type(self).__name__)
+        return ArrayRows(X, codes, weights), classes
+
+    def _fit(self, moments: Moments, rows: RowSource | None, settings: StackSettings):
         stack = fit_stack(moments, rows, settings, check_random_state(self.random_state), self.stage_seconds_)
         self.classes_, self.moments_, self.stacks_ = moments.classes, moments, (stack,)
         self.fitted_ = Fitted(features=stack.chain)

@@ -21,7 +21,9 @@ from eigenfeat.estimators.validation import check_class_labels, check_moments
 from eigenfeat.least_squares.moment_form import Scatters
 from eigenfeat.least_squares.relation import TargetRelation, input_loadings
 from eigenfeat.least_squares.targets import class_indicator, hypergraph_factor
+from eigenfeat.moments import Moments, collect_moments
 from eigenfeat.quotients import Quotient
+from eigenfeat.rows import RowSource
 from eigenfeat.stages import Affine
 
 
@@ -62,11 +64,15 @@ class LeastSquaresLDA(LeastSquaresTransformer):
 
     _project = True
     _label = "between classes"
+    _label_kind = "classes"
     _multi_output = False
 
     def _factor(self, y, weights):
         self.classes_, codes = check_class_labels(y, weights, estimator=type(self).__name__)
         return class_indicator(codes, len(self.classes_))
+
+    def _collect(self, source: RowSource) -> Moments:
+        return collect_moments(source)
 
     def _scatters(self, moments) -> Scatters:
         check_moments(moments, needs_labels=True, needs_fourth=False, estimator=type(self).__name__)
@@ -166,7 +172,7 @@ class LeastSquaresCCA(TargetRegression):
         -------
         (n, n_components) array, or a pair of them where y is given
         """
-        X = self._check_new(X)
+        X = self._check_new(X, streams=True)
         scores = self.fitted_.features.at(X)  # type: ignore[union-attr]
         if y is None:
             return scores
@@ -324,6 +330,12 @@ class HypergraphFeatures(LeastSquaresTransformer):
                 "Threshold it, or use LeastSquaresOPLS for continuous targets."
             )
         return hypergraph_factor(J, self.graph, weights)
+
+    def _collect(self, source: RowSource):
+        raise ValueError(
+            "HypergraphFeatures weighs labels by how many rows have them, which a stream tells only at its end: hold "
+            "the rows (eigenfeat.rows.held), or give the cross moments of X and H to fit_moments."
+        )
 
 
 @documented

@@ -12,6 +12,7 @@ from sklearn.utils import check_array
 
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import ComponentsMixin, Estimator
+from eigenfeat.estimators.streaming import streamed
 from eigenfeat.estimators.validation import check_weights
 from eigenfeat.least_squares.coordinate_descent import Descent
 from eigenfeat.least_squares.graph import neighbour_differences
@@ -24,8 +25,9 @@ from eigenfeat.least_squares.rows import CentredRows, centre, centre_kernel
 from eigenfeat.least_squares.solution import Solution
 from eigenfeat.least_squares.solve import SOLVERS
 from eigenfeat.least_squares.targets import reduce
-from eigenfeat.moments import CrossMoments
+from eigenfeat.moments import CrossMoments, Moments, collect_cross_moments
 from eigenfeat.quotients import Quotient, Regularisation
+from eigenfeat.rows import RowSource
 from eigenfeat.stages import Affine, Chain, Fitted, KernelExpansion
 from eigenfeat.stages.kernels import KERNELS, Kernel, KernelRows, default_gamma
 
@@ -72,6 +74,8 @@ class LeastSquaresTransformer(ComponentsMixin, Estimator):
     _project = False
     #: What a reader calls the quotient.
     _label = "targets"
+    #: What the labels of a row source are.
+    _label_kind = "numbers"
     #: Whether y may have several columns.
     _multi_output = True
 
@@ -111,15 +115,16 @@ class LeastSquaresTransformer(ComponentsMixin, Estimator):
     # ------------------------------------------------------------------ fit
 
     @checked_fit
-    def fit(self, X, y, sample_weight=None, X_unlabelled=None):
+    def fit(self, X, y=None, sample_weight=None, X_unlabelled=None):
         """Find the directions.
 
         Parameters
         ----------
-        X : (n, d) array, sparse matrix or dataframe
-            Rows; (n, n) kernel values where ``kernel="precomputed"``. Sparse rows stay sparse.
+        X : (n, d) array, sparse matrix or dataframe, or row source
+            Rows; (n, n) kernel values where ``kernel="precomputed"``. Sparse rows stay sparse. Of a source
+            (`eigenfeat.rows`) the moments are fitted, as by `fit_moments`.
         y : (n,) or (n, q) array, or sparse matrix
-            What the model relates X to.
+            What the model relates X to; for a source the name of its column, where the source does not say.
         sample_weight : (n,) array, optional
             An integer weight equals that many copies of the row.
         X_unlabelled : (m, d) array or sparse matrix, optional
@@ -130,6 +135,8 @@ class LeastSquaresTransformer(ComponentsMixin, Estimator):
         -------
         self
         """
+        if isinstance(X, RowSource):
+            return self._fit_source(X, y, sample_weight, X_unlabelled)
         X, y, weights = self._validated(X, y, sample_weight)
         quotient = self._quotient(X, y, weights)
         alpha = self._choose_alpha(X, y, weights, quotient)
@@ -258,6 +265,15 @@ class LeastSquaresTransformer(ComponentsMixin, Estimator):
                 )
 
     # ------------------------------------------------------------------ the problem
+
+    def _fit_source(self, source: RowSource, y, sample_weight, X_unlabelled):
+        self._check_moment_settings()
+        if X_unlabelled is not None:
+            raise ValueError("X_unlabelled needs rows in memory, for neighbours are found among them; X is a stream.")
+        return self.fit_moments(self._collect(streamed(self, source, y, sample_weight, self._label_kind)))
+
+    def _collect(self, source: RowSource) -> Moments | CrossMoments:
+        return collect_cross_moments(source)
 
     def _validated(self, X, y, sample_weight):
         self._check_combination()

@@ -5,13 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, Integral, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import Estimator, ScoresMixin
@@ -273,17 +272,8 @@ class MultinomialLogit(ScoresMixin, Estimator):
             X, y = self._check(X, y)
         return as_row_source(X, y, check_weights(sample_weight, y))  # type: ignore[return-value]
 
-    def _check_new(self, X: Any) -> Any:
-        if not isinstance(X, RowSource):
-            return super()._check_new(X)
-        check_is_fitted(self)
-        if X.n_columns != self.n_features_in_:
-            name = type(self).__name__
-            raise ValueError(f"X has {X.n_columns} columns, but {name} was fitted with {self.n_features_in_}.")
-        return X
-
     def _scores(self, X) -> np.ndarray:
-        X = self._check_new(X)
+        X = self._check_new(X, streams=True)
         return self.fitted_.scores.at(X, self.n_jobs)  # type: ignore[union-attr]
 
     # ------------------------------------------------------------------ fit

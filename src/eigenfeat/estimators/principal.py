@@ -11,9 +11,11 @@ from sklearn.utils import check_array
 from eigenfeat._sklearn import NON_NEGATIVE, HasMethods, checked_fit
 from eigenfeat.estimators.base import QuotientTransformer, StreamingQuotientTransformer
 from eigenfeat.estimators.edge import FLOATS, renamed_parameters
+from eigenfeat.estimators.streaming import CheckedRows
 from eigenfeat.estimators.validation import check_moments
 from eigenfeat.moments import DenseMoments, Moments, SymmetricForm, as_form, collect_moments
 from eigenfeat.quotients import Quotient, oriented, principal, vanishing
+from eigenfeat.rows import RowSource, as_row_source
 from eigenfeat.solvers import DenseVectors, Directions, orient
 
 
@@ -96,10 +98,10 @@ class OrientedPCA(StreamingQuotientTransformer):
 
         Parameters
         ----------
-        X : (n, d) array, sparse matrix or dataframe
+        X : (n, d) array, sparse matrix or dataframe, or row source
         y : ignored
         sample_weight : (n,) array, optional
-        noise : (m, d) array, sparse matrix or dataframe, optional
+        noise : (m, d) array, sparse matrix or dataframe, or row source, optional
             Rows of noise; their second moment about the origin is the denominator.
 
         Returns
@@ -108,7 +110,11 @@ class OrientedPCA(StreamingQuotientTransformer):
         """
         X, _, weights = self._validated(X, None, sample_weight, reset=True)
         if noise is not None:
-            noise = collect_moments(check_array(noise, accept_sparse="csr", dtype=list(FLOATS), input_name="noise"))
+            if isinstance(noise, RowSource):
+                noise = CheckedRows(noise, None, "The noise of OrientedPCA")
+            else:
+                noise = check_array(noise, accept_sparse="csr", dtype=list(FLOATS), input_name="noise")
+            noise = collect_moments(noise)
         self._keep_noise(noise)
         return self._fit_moments(self._collect(X, None, weights))
 
@@ -229,7 +235,10 @@ class VanishingComponents(StreamingQuotientTransformer):
         return "smallest"
 
     def _collect(self, X, labels, weights) -> Moments:
-        return DenseMoments().update(X, None, weights)  # the null space is asked for: it needs all of the space
+        moments = DenseMoments()  # whatever the shape: the null space is asked for, and needs all of the space
+        for block in as_row_source(X, None, weights).blocks():
+            moments.update(block.rows, None, block.weights)
+        return moments
 
     def _quotient(self, moments: Moments) -> Quotient:
         return vanishing(moments, self.centred)

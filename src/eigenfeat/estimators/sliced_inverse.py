@@ -8,6 +8,7 @@ from eigenfeat._sklearn import Integral, Interval
 from eigenfeat.estimators.base import QuotientTransformer
 from eigenfeat.moments import Moments
 from eigenfeat.quotients import Quotient, fisher
+from eigenfeat.rows import LabelledRows, RowSource
 
 
 class SlicedInverseRegression(QuotientTransformer):
@@ -22,7 +23,8 @@ class SlicedInverseRegression(QuotientTransformer):
     n_components : int, optional
         At most ``n_slices - 1`` exist.
     n_slices : int
-        A target with at most this many distinct values, or one that is not a number, is sliced by value.
+        A target with at most this many distinct values, or one that is not a number, is sliced by value. A row source
+        is passed over twice, and its y held in between for the quantiles.
     ridge, shrinkage, solver, tol, random_state
         As in `FisherLDA`.
 
@@ -71,6 +73,15 @@ class SlicedInverseRegression(QuotientTransformer):
         self.solver = solver
         self.tol = tol
         self.random_state = random_state
+
+    _label_kind = "values"
+
+    def _labelled(self, source: RowSource) -> RowSource:
+        """Two passes: the quantiles of y, which is held for that, then the rows in their slices."""
+        blocks = [(block.labels, block.weights) for block in source.blocks()]
+        labels, weights = zip(*blocks)
+        together = None if weights[0] is None else np.concatenate(weights)
+        return LabelledRows(source, self._labels(np.concatenate(labels), together), together)
 
     # No partial_fit: slices are cut at quantiles of all of y.
     def _labels(self, y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:

@@ -6,17 +6,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from time import perf_counter
+from typing import TypeVar
 
 import numpy as np
 
 from eigenfeat.features.layer import LayerDirections, LayerSettings, find_layer, unit_scale
 from eigenfeat.features.maps import FeatureMap
 from eigenfeat.moments import Moments, collect_moments
-from eigenfeat.rows import MappedRows, RandomRows
+from eigenfeat.rows import MappedRows, RandomRows, RowSource, first_rows
 from eigenfeat.stages import Affine, Chain, FeatureLayer, LayerRows, Stage, WithConstant
 
 MAP_SAMPLE = 20_000
 """Rows whose projections a fitted map (a spline's knots) learns from."""
+
+Source = TypeVar("Source", bound=RowSource)
 
 Seconds = dict[str, float]
 """What the stages of a fit took, by name."""
@@ -82,7 +85,7 @@ class Stack:
 
 def fit_stack(
     moments: Moments,
-    rows: RandomRows | None,
+    rows: RowSource | None,
     settings: StackSettings,
     rng: np.random.RandomState,
     seconds: Seconds,
@@ -93,8 +96,9 @@ def fit_stack(
     ----------
     moments : Moments
         Of the rows of the first layer, as `layer_moments` collects them.
-    rows : RandomRows, optional
-        With labels that are indices into ``moments.classes``; not needed where ``settings.needs_rows`` is false.
+    rows : RowSource, optional
+        With random access, and labels that are indices into ``moments.classes``, where there are several layers; not
+        needed where ``settings.needs_rows`` is false.
     settings : StackSettings
     rng : RandomState
         Draws pairs and starts of iterative solvers.
@@ -109,7 +113,7 @@ def fit_stack(
     dtype = np.dtype(np.float64) if rows is None else rows.dtype
     for index, layer in enumerate(settings.layers):
         if index > 0:
-            assert rows is not None
+            assert isinstance(rows, RandomRows)
             rows = stack.layers[-1].held(rows)
             moments = layer_moments(rows, layer, moments.classes, seconds)
         with timed(seconds, "directions"):
@@ -119,23 +123,24 @@ def fit_stack(
 
 
 def layer_moments(
-    rows: RandomRows, settings: LayerSettings, classes: np.ndarray, seconds: Seconds, n_rows: int | None = None
+    rows: RowSource, settings: LayerSettings, classes: np.ndarray | None, seconds: Seconds, n_rows: int | None = None
 ) -> Moments:
-    """Class moments of the rows that one layer sees, called by the names in ``classes``.
+    """Class moments of the rows that one layer sees, whose labels are indices into ``classes``, or (None) themselves.
 
     ``n_rows`` is how many rows there will be when these are a part that will be merged with others.
     """
     with timed(seconds, "moments"):
-        return collect_moments(
+        moments = collect_moments(
             _with_constant(rows, settings.constant),
-            classes=np.arange(len(classes)),
+            classes=None if classes is None else np.arange(len(classes)),
             track_fourth=settings.regularisation.needs_fourth_moment,
             n_rows=n_rows,
-        ).rename(classes)
+        )
+        return moments if classes is None else moments.rename(classes)
 
 
 def with_map(
-    directions: LayerDirections, moments: Moments, rows: RandomRows | None, settings: LayerSettings
+    directions: LayerDirections, moments: Moments, rows: RowSource | None, settings: LayerSettings
 ) -> FittedLayer:
     """The layer that directions make, its map fitted to their projections (Algorithm 1, line 7)."""
     feature_map = _fitted_map(settings, directions.projection, rows)
@@ -157,13 +162,13 @@ def timed(seconds: Seconds, stage: str) -> Iterator[None]:
     seconds[stage] = seconds.get(stage, 0.0) + perf_counter() - start
 
 
-def _with_constant(rows: RandomRows, constant: bool) -> RandomRows:
+def _with_constant(rows: Source, constant: bool) -> Source | MappedRows:
     return MappedRows(rows, WithConstant()) if constant else rows
 
 
-def _fitted_map(settings: LayerSettings, projection: Affine, rows: RandomRows | None) -> FeatureMap:
+def _fitted_map(settings: LayerSettings, projection: Affine, rows: RowSource | None) -> FeatureMap:
     if rows is None:
         return settings.feature_map.fit(np.zeros((2, projection.vectors.shape[1])))
     count = MAP_SAMPLE if settings.feature_map.learns else 2
-    sample = _with_constant(rows, settings.constant).rows(slice(0, min(count, rows.n_rows)))
+    sample = first_rows(_with_constant(rows, settings.constant), count)
     return settings.feature_map.fit(projection.astype(rows.dtype).apply(sample))

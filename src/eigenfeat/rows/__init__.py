@@ -2,7 +2,7 @@
 
 from eigenfeat.rows.arrays import ArrayRows
 from eigenfeat.rows.batches import FrameRows, MatrixRows
-from eigenfeat.rows.blocks import dense, held, over_parts, row_blocks
+from eigenfeat.rows.blocks import dense, first_rows, held, over_parts, row_blocks
 from eigenfeat.rows.csv_files import CsvRows
 from eigenfeat.rows.datasets import DatasetRows
 from eigenfeat.rows.files import Table, read_table, write_table
@@ -39,6 +39,7 @@ __all__ = [
     "Table",
     "as_row_source",
     "dense",
+    "first_rows",
     "held",
     "open",
     "over_parts",

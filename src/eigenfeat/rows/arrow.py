@@ -89,8 +89,7 @@ class ArrowRows(StreamedRows):
         weights = None
         if columns.weight is not None:
             weights = label_values(table.column(columns.weight), columns.weight, place, first_row).astype(np.float64)
-        together = None if not labels else labels[0] if columns.flat else np.column_stack(labels)
-        return Batch(rows, together, weights)
+        return Batch(rows, columns.together(labels), weights)
 
     def _refuse_text(self) -> None:
         name = self._text[0]
@@ -152,8 +151,7 @@ def named_errors(place: str) -> Iterator[None]:
         yield
     except (ValueError, OSError, TypeError, NotImplementedError) as error:
         raise ValueError(
-            f"{place} cannot be read: {str(error).splitlines()[0]} It may be truncated, damaged or of another format: "
-            "write it again."
+            f"{place} cannot be read: {error}. It may be truncated, damaged or of another format: write it again."
         ) from error
 
 

@@ -44,9 +44,9 @@ class FrameRows(ArrowRows):
     def __init__(self, factory: Factory, reading: Reading, place: str, first: Any) -> None:
         self.factory, self._first = factory, first
         schema = _arrow_table(first, place).schema
-        beside = {"label": LABEL, "weight": WEIGHT}
+        beside = (("label", LABEL), ("weight", WEIGHT))
         found: dict[str, Any] = {
-            part: name for part, name in beside.items() if name in schema.names and getattr(reading, part) is None
+            part: name for part, name in beside if name in schema.names and getattr(reading, part) is None
         }
         super().__init__(place, schema, replace(reading, **found))
 

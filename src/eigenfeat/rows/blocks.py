@@ -57,6 +57,14 @@ def held(source: RowSource, batch_size: int | None = 4096) -> np.ndarray:
     return rows
 
 
+def first_rows(source: RowSource, count: int) -> Block:
+    """The first rows of a source, ``count`` of them where it has as many, in its type."""
+    if source.has_random_access:
+        return source.rows(slice(0, count if source.n_rows is None else min(count, source.n_rows)))
+    blocks = source.blocks(count)
+    return next(blocks).rows.astype(source.dtype, copy=False)
+
+
 def dense(block: Block) -> np.ndarray:
     """A block as a dense array."""
     return block.toarray() if sparse.issparse(block) else block

@@ -41,13 +41,18 @@ class Columns:
 
     def of_matrix(self, X: Any, dtype: np.dtype) -> Batch:
         """Rows of an array or CSR matrix, whose columns go by their index."""
-        found = [_column(X, j) for j in self.labels]
         rows = X if len(self.features) == X.shape[1] else X[:, list(self.features)]
-        return Batch(
-            rows.astype(dtype, copy=False),
-            None if not found else found[0] if self.flat else np.column_stack(found),
-            None if self.weight is None else _column(X, self.weight).astype(np.float64),
-        )
+        return Batch(rows.astype(dtype, copy=False), self.labels_of(X), self.weights_of(X))
+
+    def labels_of(self, X: Any) -> np.ndarray | None:
+        return self.together([_column(X, j) for j in self.labels])
+
+    def weights_of(self, X: Any) -> np.ndarray | None:
+        return None if self.weight is None else _column(X, self.weight).astype(np.float64)
+
+    def together(self, labels: Sequence[np.ndarray]) -> np.ndarray | None:
+        """Columns of labels as a vector, side by side, or None where there are none."""
+        return None if not labels else labels[0] if self.flat else np.column_stack(labels)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,8 @@ COMPRESSED = (".gz", ".bz2", ".zst")
 
 # Cells that stand for a missing number. A label may well be called NA: it is only missing where it is empty.
 NOTHING = ["", "NA", "N/A", "NaN", "nan", "NULL", "null"]
+# How pyarrow says column, row and cell.
+CELL_ERROR = re.compile(r"column #(\d+): (?:Row #(\d+): )?.* to (\w+): invalid value '(.*)'")
 # Bytes that are parsed at a time.
 PARSED_BYTES = 4 << 20
 
@@ -83,9 +85,7 @@ class CsvRows(ArrowRows):
             with named_errors(self.place):
                 yield
         except ValueError as error:
-            found = re.search(
-                r"column #(\d+): (?:Row #(\d+): )?.* to (\w+): invalid value '(.*)'", str(error.__cause__)
-            )
+            found = CELL_ERROR.search(str(error.__cause__))
             if found is None:
                 raise
             name, row = self._header[int(found[1])], f" in row {found[2]}" if found[2] else ""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from eigenfeat.rows.columns import Columns, Reading, floating
+from eigenfeat.rows.columns import Reading, floating
 from eigenfeat.rows.missing import without_gaps
 from eigenfeat.rows.read_ahead import read_ahead
 from eigenfeat.rows.source import Block, RandomRows, RowBlock, Selection
@@ -27,10 +27,11 @@ class MemoryMapRows(RandomRows):
     """
 
     def __init__(self, array: np.ndarray, reading: Reading, place: str = "the array") -> None:
+        if reading.filter is not None or reading.missing == "drop":
+            raise ValueError(f'{place}: filter and missing="drop" need a file of named columns: write Parquet.')
         self.array, self.reading, self.place = array, reading, place
-        self.columns: Columns = reading.chosen(range(array.shape[1]), place)
+        self.columns = reading.chosen(range(array.shape[1]), place)
         self._dtype = floating([array.dtype], reading.dtype)
-        self._kept = list(self.columns.features)
 
     @property
     def n_rows(self) -> int:
@@ -38,7 +39,7 @@ class MemoryMapRows(RandomRows):
 
     @property
     def n_columns(self) -> int:
-        return len(self._kept)
+        return len(self.columns.features)
 
     @property
     def dtype(self) -> np.dtype:
@@ -51,23 +52,27 @@ class MemoryMapRows(RandomRows):
 
     @property
     def labels(self) -> np.ndarray | None:
-        found = [np.array(self.array[:, j]) for j in self.columns.labels]
-        return None if not found else found[0] if self.columns.flat else np.column_stack(found)
+        return self.columns.labels_of(self.array)
 
     @property
     def weights(self) -> np.ndarray | None:
-        weight = self.columns.weight
-        return None if weight is None else np.array(self.array[:, weight], dtype=np.float64)
+        return self.columns.weights_of(self.array)
 
     def rows(self, selection: Selection) -> Block:
-        stored = self.array[selection]
-        stored = stored if len(self._kept) == self.array.shape[1] else stored[:, self._kept]
-        first_row = selection.start or 0 if isinstance(selection, slice) else 0
-        batch = Batch(np.array(stored, dtype=self.dtype))
-        return without_gaps(batch, self.reading.missing, self._kept, self.place, first_row).rows
+        return self._batch(selection).rows
 
     def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
-        return read_ahead(block for block in super().blocks(batch_size))
+        size = batch_size or self.default_batch
+        starts = range(0, self.n_rows, size)
+        return read_ahead(RowBlock(start, *self._batch(slice(start, start + size))) for start in starts)
+
+    def _batch(self, selection: Selection) -> Batch:
+        batch = self.columns.of_matrix(np.array(self.array[selection]), self.dtype)
+        if isinstance(selection, slice):
+            place, first_row = self.place, selection.start or 0
+        else:
+            place, first_row = f"chosen rows of {self.place}", 0
+        return without_gaps(batch, self.reading.missing, self.columns.features, place, first_row)
 
 
 def open_npy(path: Path, reading: Reading) -> MemoryMapRows:
@@ -86,8 +91,4 @@ def open_npy(path: Path, reading: Reading) -> MemoryMapRows:
         raise ValueError(f"{path} holds an array of {array.dtype} of shape {array.shape}; rows of numbers are needed.")
     if not len(array):
         raise ValueError(f"{path} has no rows.")
-    if reading.filter is not None or reading.missing == "drop":
-        raise ValueError(
-            f'{path}: filters and missing="drop" need a file that is read in order; write Parquet instead.'
-        )
     return MemoryMapRows(array, reading, str(path))

@@ -14,6 +14,8 @@ from eigenfeat.rows.source import Block, RowBlock, RowSource, Selection, part_of
 
 #: Bytes of a block where nobody says how many rows: enough for long products, little beside the memory of a machine.
 STREAM_BYTES = 16_000_000
+#: Rows of a sparse block, the size of which does not depend on its width.
+SPARSE_ROWS = 8192
 
 
 class Batch(NamedTuple):
@@ -42,6 +44,8 @@ class StreamedRows(RowSource):
         Where it is known before the first pass.
     """
 
+    is_sparse = False
+
     def __init__(self, place: str, batch_size: int | None = None, n_rows: int | None = None) -> None:
         self.place = place
         self.batch_size = batch_size
@@ -58,8 +62,11 @@ class StreamedRows(RowSource):
 
     def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
         """One pass, in order, in blocks of ``batch_size`` rows but for the last."""
-        size = batch_size or self.batch_size or max(1, STREAM_BYTES // (self.dtype.itemsize * max(1, self.n_columns)))
-        return read_ahead(self._counted(size))
+        return read_ahead(self._counted(batch_size or self.batch_size or self._default_size))
+
+    @property
+    def _default_size(self) -> int:
+        return SPARSE_ROWS if self.is_sparse else max(1, STREAM_BYTES // (self.dtype.itemsize * max(1, self.n_columns)))
 
     def _counted(self, size: int) -> Generator[RowBlock, None, None]:
         start = 0

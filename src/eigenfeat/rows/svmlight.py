@@ -38,6 +38,8 @@ class SvmlightRows(StreamedRows):
         How it is read; ``columns`` may be the number of columns.
     """
 
+    is_sparse = True
+
     def __init__(self, path: Path, reading: Reading) -> None:
         super().__init__(str(path), reading.batch_size)
         others = {"label": reading.label, "weight": reading.weight, "filter": reading.filter}
@@ -65,10 +67,9 @@ class SvmlightRows(StreamedRows):
         width, first = self.n_columns, self._first_index
         for first_line, text in self._texts():
             X, y = self._parsed(text, first_line)
-            if X.nnz and X.indices.max() - first >= width:
-                raise ValueError(
-                    f"{self.place} has index {X.indices.max()} near line {first_line}, beyond {width} columns."
-                )
+            largest = X.indices.max(initial=first)
+            if largest - first >= width:
+                raise ValueError(f"{self.place} has index {largest} after line {first_line}, beyond {width} columns.")
             rows = sparse.csr_matrix((X.data, X.indices - first, X.indptr), shape=(X.shape[0], width))
             yield Batch(rows, y.astype(np.int64) if (y == y.astype(np.int64)).all() else y)
 

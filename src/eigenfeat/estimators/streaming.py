@@ -1,0 +1,123 @@
+"""Row sources at the edge: blocks are checked as they pass, as arrays are before a fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from eigenfeat.rows import RowBlock, RowSource, RowView
+
+
+@dataclass(frozen=True, eq=False)
+class CheckedRows(RowView):
+    """A source whose blocks are finite, with the labels that are needed and weights that are not negative.
+
+    Attributes
+    ----------
+    kind : {"classes", "numbers", "values"} or None
+        What labels must be: classes, numbers, or anything; None leaves them out.
+    estimator : str
+        Who needs them.
+    """
+
+    kind: str | None
+    estimator: str
+
+    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
+        for block in self.source.blocks(batch_size):
+            self._check_rows(block)
+            self._check_weights(block)
+            yield replace(block, labels=None if self.kind is None else self._checked_labels(block))
+
+    def _check_rows(self, block: RowBlock) -> None:
+        values = block.rows.data if sparse.issparse(block.rows) else block.rows
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            rows = block.rows.toarray() if sparse.issparse(block.rows) else block.rows
+            row, column = np.argwhere(~np.isfinite(rows))[0]
+            name = repr(self.names[column]) if self.names else str(column)
+            raise ValueError(
+                f"Input X contains NaN or infinity: the first is {rows[row, column]} in row {block.start + row + 1}, "
+                f"column {name}. Fill it in (missing= of eigenfeat.rows.open) or leave such rows out."
+            )
+
+    def _check_weights(self, block: RowBlock) -> None:
+        weights = block.weights
+        if weights is not None and not (np.isfinite(weights) & (weights >= 0)).all():
+            wrong = weights[~(np.isfinite(weights) & (weights >= 0))][0]
+            raise ValueError(
+                f"Weights of rows must be zero or positive; from row {block.start + 1} on there is {wrong}."
+            )
+
+    def _checked_labels(self, block: RowBlock) -> np.ndarray:
+        labels = block.labels
+        if labels is None:
+            raise ValueError(
+                f"{self.estimator} requires labels, and this source has none: name their column, fit(source, "
+                'y="column") or eigenfeat.rows.open(..., label="column").'
+            )
+        if self.kind == "numbers":
+            return labels.astype(np.float64)
+        if labels.ndim > 1:
+            raise ValueError(f"{self.estimator} takes one label a row; this source has {labels.shape[1]}.")
+        if self.kind == "classes" and labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
+            value = labels[labels != np.floor(labels)][0]
+            raise ValueError(f"{self.estimator} needs classes as labels, and {value} is a continuous value.")
+        return labels
+
+
+def streamed(estimator: Any, source: RowSource, y: Any, sample_weight: Any, kind: str | None) -> CheckedRows:
+    """A source to fit on: how wide its rows are and what its columns are called is kept in the estimator.
+
+    Parameters
+    ----------
+    estimator : Estimator
+    source : RowSource
+    y : None or str
+        The column that holds the labels, where the source does not say.
+    sample_weight : None
+        Weights come with the rows.
+    kind : {"classes", "numbers", "values"} or None
+        As in `CheckedRows`.
+    """
+    if sample_weight is not None or not (y is None or isinstance(y, str)):
+        raise ValueError(
+            "A row source brings labels and weights with its rows: y is the name of a column or None, sample_weight is "
+            "None. Name columns in eigenfeat.rows.open(..., label=, weight=), or give arrays of known length as "
+            "eigenfeat.rows.LabelledRows(source, labels, weights)."
+        )
+    source = source if y is None else source.with_label(y)
+    estimator.n_features_in_ = source.n_columns
+    if source.names is not None:
+        estimator.feature_names_in_ = np.array(source.names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+    return CheckedRows(source, kind, type(estimator).__name__)
+
+
+def streamed_new(estimator: Any, source: RowSource) -> CheckedRows:
+    """A source for a model that has been fitted: as wide as its training rows, with the same columns."""
+    name = type(estimator).__name__
+    if source.n_columns != estimator.n_features_in_:
+        raise ValueError(f"X has {source.n_columns} columns, but {name} was fitted with {estimator.n_features_in_}.")
+    fitted = getattr(estimator, "feature_names_in_", None)
+    if source.names is not None and fitted is not None and list(fitted) != list(source.names):
+        other = next((a, b) for a, b in zip(fitted, source.names) if a != b)
+        raise ValueError(
+            f"{name} was fitted with a column {other[0]!r} where this source has {other[1]!r}: open it with "
+            "columns=list(model.feature_names_in_)."
+        )
+    return CheckedRows(source, None, name)
+
+
+def refuse_source(estimator: Any, source: RowSource) -> None:
+    """For what needs rows in memory, with the way out."""
+    raise ValueError(
+        f"{type(estimator).__name__} needs its rows in memory here, and {type(source).__name__} is read a block at a "
+        "time: hold the rows first (eigenfeat.rows.held(source)) if they fit, pass arrays block by block where there "
+        "is a partial_fit, or use an estimator that fits from moments (RayleighFeatures, FisherLDA, OrientedPCA, "
+        "VanishingComponents, SlicedInverseRegression, GEMFeatures, LeastSquaresLDA, -CCA, -OPLS, -Features)."
+    )
