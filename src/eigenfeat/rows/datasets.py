@@ -12,8 +12,8 @@ from eigenfeat.rows.columns import Reading
 #: Suffixes, and what pyarrow calls their formats.
 DATASET_FORMATS = {".parquet": "parquet", ".pq": "parquet", ".feather": "feather", ".arrow": "ipc", ".ipc": "ipc"}
 
-# Bytes of a column chunk that are read at a time: a row group need not fit into memory.
-BUFFER_BYTES = 1 << 20
+# Bytes of every column that are read at a time: a row group need not fit into memory.
+BUFFER_BYTES = 1 << 16
 
 
 class DatasetRows(ArrowRows):
@@ -46,28 +46,58 @@ class DatasetRows(ArrowRows):
         return DatasetRows(self.path, reading)
 
     def tables(self, size: int) -> Iterator[tuple[str, int, Any]]:
-        arrow = pyarrow("pyarrow.dataset")
-        options: dict[str, Any] = {"schema": self._dataset.schema, "columns": self.columns.all, "filter": self.filter}
-        if self.format == "parquet":
-            options["fragment_scan_options"] = arrow.dataset.ParquetFragmentScanOptions(
-                use_buffered_stream=True, buffer_size=BUFFER_BYTES, pre_buffer=False
-            )
-        for place, fragment in self._pieces():
-            first_row = 0
-            with named_errors(place):
-                for batch in fragment.to_batches(batch_size=size, batch_readahead=1, fragment_readahead=1, **options):
-                    yield place, first_row, arrow.Table.from_batches([batch])
-                    first_row += batch.num_rows
-
-    def _pieces(self) -> Iterator[tuple[str, Any]]:
-        """Row groups of Parquet, other files as they are, each with its name; those no row of which passes left out."""
+        arrow = pyarrow()
         for fragment in self._dataset.get_fragments(filter=self.filter):
-            with named_errors(fragment.path):
-                groups = fragment.split_by_row_group(self.filter) if hasattr(fragment, "split_by_row_group") else None
-            if groups is None:
-                yield fragment.path, fragment
-            else:
-                yield from ((f"{fragment.path}, row group {group.row_groups[0].id}", group) for group in groups)
+            read = self._row_groups if self.format == "parquet" else self._record_batches
+            for place, batches in read(fragment, size):
+                first_row = 0
+                with named_errors(place):
+                    for batch in batches:
+                        yield place, first_row, arrow.Table.from_batches([batch])
+                        first_row += batch.num_rows
+
+    def _record_batches(self, fragment: Any, size: int) -> Iterator[tuple[str, Iterator[Any]]]:
+        """A file as it is."""
+        yield (
+            fragment.path,
+            fragment.to_batches(
+                self._dataset.schema, columns=self.columns.all, filter=self.filter, batch_size=size, batch_readahead=1
+            ),
+        )
+
+    def _row_groups(self, fragment: Any, size: int) -> Iterator[tuple[str, Iterator[Any]]]:
+        """Row groups of a Parquet file but for those the statistics of which say that no row passes the filter.
+
+        A scanner of the data set would decode each of them as a whole; the file's own reader goes through it in steps.
+        """
+        parquet = pyarrow("pyarrow.parquet").parquet
+        with named_errors(fragment.path):
+            groups = [group.row_groups[0].id for group in fragment.split_by_row_group(self.filter)]
+            file = parquet.ParquetFile(fragment.path, buffer_size=BUFFER_BYTES, pre_buffer=False)
+            there = [name for name in self._wanted if name in file.schema_arrow.names]
+        with file:
+            for group in groups:
+                batches = file.iter_batches(size, row_groups=[group], columns=there)
+                yield f"{fragment.path}, row group {group}", (self._completed(batch, fragment) for batch in batches)
+
+    @property
+    def _wanted(self) -> list[Any]:
+        """Columns that are read, and those the filter is about: all whose names it shows."""
+        others = set(self._dataset.schema.names) - set(self.columns.all)
+        return [*self.columns.all, *(name for name in sorted(others) if name in str(self.filter))]
+
+    def _completed(self, batch: Any, fragment: Any) -> Any:
+        """A batch with the columns that are folders' names, or empty in this file; rows that pass the filter."""
+        arrow, schema = pyarrow("pyarrow.dataset"), self._dataset.schema
+        folders = arrow.dataset.get_partition_keys(fragment.partition_expression)
+        columns = {
+            name: batch.column(name)
+            if name in batch.schema.names
+            else arrow.repeat(arrow.scalar(folders.get(name), schema.field(name).type), batch.num_rows)
+            for name in self._wanted
+        }
+        whole = arrow.RecordBatch.from_pydict(columns)
+        return whole if self.filter is None else whole.filter(self.filter)
 
 
 def dataset_format(path: Path) -> str:

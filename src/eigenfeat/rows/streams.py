@@ -70,7 +70,8 @@ class StreamedRows(RowSource):
 
     def _counted(self, size: int) -> Generator[RowBlock, None, None]:
         start = 0
-        for batch in regrouped(self.batches(size), size):
+        # Read in quarters: what is decoded and not yet part of a block stays small beside the blocks.
+        for batch in regrouped(self.batches(max(1, size // 4)), size):
             yield RowBlock(start, *batch)
             start += batch.rows.shape[0]
         if start == 0:
@@ -87,16 +88,14 @@ def regrouped(batches: Iterable[Batch], size: int) -> Iterator[Batch]:
     waiting: list[Batch] = []
     count = 0
     for batch in batches:
-        waiting.append(batch)
-        count += batch.rows.shape[0]
-        if count < size:
-            continue
-        whole = joined(waiting)
-        last = count - count % size
-        for start in range(0, last, size):
-            yield whole.part(slice(start, start + size))
-        waiting, count = [whole.part(slice(last, None))], count - last
-        del whole, batch  # what was handed out is not kept alive here
+        start, n_rows = 0, batch.rows.shape[0]
+        while start < n_rows:
+            stop = min(n_rows, start + size - count)
+            waiting.append(batch.part(slice(start, stop)))
+            count, start = count + stop - start, stop
+            if count == size:
+                yield joined(waiting)
+                waiting, count = [], 0
     if count:
         yield joined(waiting)
 

@@ -1,0 +1,68 @@
+"""Streams: blocks of equal length whatever the batches, counted, refused when empty or changing."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from row_tables import X, assert_same, chunkings
+from scipy import sparse
+
+from eigenfeat.rows import Batch, StreamedRows
+from eigenfeat.rows.streams import joined, regrouped
+
+
+class Cut(StreamedRows):
+    """Rows of an array in batches cut at given places."""
+
+    n_columns = 4
+    dtype = np.dtype(np.float64)
+
+    def __init__(self, rows, edges, **options):
+        super().__init__("a test", **options)
+        self.stored, self.edges = rows, edges
+
+    def batches(self, size):
+        for part in np.split(self.stored, self.edges):
+            yield Batch(part)
+
+
+@given(st.lists(st.integers(0, 211), max_size=8).map(sorted), st.sampled_from([None, 1, 7, 211, 500]))
+def test_blocks_do_not_depend_on_the_batches(edges, batch_size):
+    assert_same(Cut(X, edges), batch_size=batch_size)
+
+
+@chunkings
+def test_a_size_of_ones_own(batch_size):
+    sizes = [block.rows.shape[0] for block in Cut(X, [100], batch_size=60).blocks(batch_size)]
+    assert sizes[0] == min(batch_size or 60, 211) and sum(sizes) == 211
+
+
+def test_rows_are_counted_by_a_whole_pass():
+    source = Cut(X, [10])
+    assert source.n_rows is None
+    next(source.blocks(5))
+    assert source.n_rows is None
+    list(source.blocks())
+    assert source.n_rows == 211
+
+
+def test_rows_that_come_or_go_between_passes_are_noticed():
+    source = Cut(X, [10])
+    list(source.blocks())
+    source.stored = X[:100]
+    with pytest.raises(ValueError, match="had 211 rows before and has 100 now"):
+        list(source.blocks())
+
+
+def test_no_rows_are_refused():
+    with pytest.raises(ValueError, match="a test has no rows"):
+        list(Cut(X[:0], []).blocks())
+
+
+def test_sparse_batches_stay_sparse():
+    parts = [Batch(sparse.csr_matrix(part), part[:, 0]) for part in np.split(X, [3, 90])]
+    blocks = list(regrouped(parts, 50))
+    assert all(sparse.issparse(block.rows) and block.rows.format == "csr" for block in blocks)
+    whole = joined(blocks)
+    np.testing.assert_array_equal(whole.rows.toarray(), X)
+    np.testing.assert_array_equal(whole.labels, X[:, 0])
