@@ -73,9 +73,7 @@ class MatrixRows(StreamedRows):
         X = _parts(first, place)[0]
         self.is_sparse = sparse.issparse(X)
         if reading.filter is not None or (self.is_sparse and reading.missing != "refuse"):
-            raise ValueError(
-                f"{place} hold arrays: filter them where they are made, and missing values of sparse ones."
-            )
+            raise ValueError(f"{place} are matrices: choose rows, and fill in sparse ones, where they are made.")
         self.columns = reading.chosen(range(X.shape[1]), place)
         self._dtype = floating([X.dtype], reading.dtype)
         self._n_stored = X.shape[1]
@@ -97,9 +95,9 @@ class MatrixRows(StreamedRows):
                     f"{place} is {_described(X)}; the first has {self._n_stored} columns: all must be alike."
                 )
             batch = self.columns.of_matrix(X.tocsr() if self.is_sparse else X, self.dtype)
-            if labels is not None:
+            if labels is not None and batch.labels is None:
                 batch = batch._replace(labels=np.asarray(labels))
-            if weights is not None:
+            if weights is not None and batch.weights is None:
                 batch = batch._replace(weights=np.asarray(weights, dtype=np.float64))
             if not self.is_sparse:
                 batch = without_gaps(batch, self.reading.missing, self.columns.features, place, 0)
@@ -127,6 +125,8 @@ def _arrow_table(given: Any, place: str) -> Any:
     frame, labels, weights = _parts(given, place)
     if hasattr(frame, "reset_index"):
         frame = frame.reset_index(drop=True)  # pandas would make a column of it
+    elif hasattr(frame, "to_arrow"):
+        frame = frame.to_arrow()  # polars': in types that pyarrow can filter
     table = arrow.Table.from_batches([frame]) if isinstance(frame, arrow.RecordBatch) else arrow.table(frame)
     for name, values in ((LABEL, labels), (WEIGHT, weights)):
         if values is not None:

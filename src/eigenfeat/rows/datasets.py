@@ -72,7 +72,9 @@ class DatasetRows(ArrowRows):
         """
         parquet = pyarrow("pyarrow.parquet").parquet
         with named_errors(fragment.path):
-            groups = [group.row_groups[0].id for group in fragment.split_by_row_group(self.filter)]
+            groups = [
+                group.row_groups[0].id for group in fragment.split_by_row_group(self.filter, self._dataset.schema)
+            ]
             file = parquet.ParquetFile(fragment.path, buffer_size=BUFFER_BYTES, pre_buffer=False)
             there = [name for name in self._wanted if name in file.schema_arrow.names]
         with file:

@@ -1,0 +1,254 @@
+"""Fits on row sources are fits on their rows; what cannot stream says so."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import eigenfeat
+import eigenfeat.rows
+from eigenfeat import (
+    FisherLDA,
+    GEMClassifier,
+    GEMFeatures,
+    HypergraphFeatures,
+    KernelFisherClassifier,
+    LeastSquaresCCA,
+    LeastSquaresFeatures,
+    LeastSquaresLDA,
+    LeastSquaresLDACV,
+    LeastSquaresOPLS,
+    MultinomialLogit,
+    OrientedPCA,
+    RayleighFeatures,
+    SlicedInverseRegression,
+    VanishingComponents,
+)
+from eigenfeat.estimators.streaming import CheckedRows
+from eigenfeat.rows import ArrayRows, LabelledRows, RowBlock, RowSource
+
+rng = np.random.default_rng(0)
+N, D = 600, 6
+X = rng.normal(size=(N, D)) @ rng.normal(size=(D, D)) + 3
+CODES = np.argmax(X[:, :3] + rng.normal(size=(N, 3)), axis=1)
+TEXT = np.array(["iris", "rose", "tulip"])[CODES]
+TARGETS = X[:, :2] ** 2 + rng.normal(size=(N, 2))
+WEIGHTS = rng.exponential(size=N)
+NAMES = tuple("abcdef")
+
+
+class Stream(RowSource):
+    """Rows in blocks of 70, of a length that nobody knows."""
+
+    def __init__(self, rows=X, labels=None, weights=None, names=None):
+        self.held, self.labels, self.weights, self._names = rows, labels, weights, names
+
+    @property
+    def n_columns(self):
+        return self.held.shape[1]
+
+    @property
+    def dtype(self):
+        return self.held.dtype
+
+    @property
+    def names(self):
+        return self._names
+
+    def blocks(self, batch_size=None):
+        step = batch_size or 70
+        for start in range(0, self.held.shape[0], step):
+            part = slice(start, start + step)
+            labels = None if self.labels is None else self.labels[part]
+            yield RowBlock(start, self.held[part], labels, None if self.weights is None else self.weights[part])
+
+
+def outcome(model):
+    """What a fit found, as numbers."""
+    return [model.eigenvalues_, model.components_, model.offsets_]
+
+
+def assert_same_fit(streamed, held, tolerance=1e-8):
+    for got, expected in zip(outcome(streamed), outcome(held)):
+        np.testing.assert_allclose(got, expected, rtol=tolerance, atol=tolerance * np.abs(expected).max(initial=0))
+
+
+CLASSIFIED = [
+    FisherLDA(),
+    FisherLDA(shrinkage="auto", noise="total"),
+    RayleighFeatures("between", "within", ridge=0.1),
+    GEMFeatures(2),
+    GEMFeatures(1, constant=True, feature_map="spline", keep_inputs=False),
+    LeastSquaresLDA(penalty="ridge", alpha=0.1),
+    SlicedInverseRegression(),
+]
+
+
+@pytest.mark.parametrize("model", CLASSIFIED, ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("labels", [CODES, TEXT], ids=["integers", "text"])
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
+def test_classes(model, labels, weights):
+    streamed = eigenfeat_clone(model).fit(Stream(X, labels, weights))
+    held = eigenfeat_clone(model).fit(X, labels, sample_weight=weights)
+    assert_same_fit(streamed, held)
+    assert streamed.n_features_in_ == D
+    if hasattr(held, "classes_"):
+        np.testing.assert_array_equal(streamed.classes_, held.classes_)
+    np.testing.assert_allclose(streamed.transform(X), held.transform(X), rtol=1e-6, atol=1e-8)
+
+
+def eigenfeat_clone(model):
+    return type(model)(**model.get_params(deep=False))
+
+
+@pytest.mark.parametrize("model", [OrientedPCA(), VanishingComponents(), RayleighFeatures("total", "identity")])
+def test_no_labels_needed(model):
+    """Labels that a source has are not looked at."""
+    assert_same_fit(eigenfeat_clone(model).fit(Stream(X, TEXT, WEIGHTS)), model.fit(X, sample_weight=WEIGHTS))
+
+
+def test_noise_may_be_a_source_too():
+    Z = rng.normal(size=(100, D))
+    assert_same_fit(OrientedPCA().fit(Stream(), noise=Stream(Z)), OrientedPCA().fit(X, noise=Z))
+
+
+@pytest.mark.parametrize("y", [TARGETS, TARGETS[:, 0]], ids=["several", "one"])
+@pytest.mark.parametrize("cls", [LeastSquaresCCA, LeastSquaresOPLS, LeastSquaresFeatures])
+def test_targets(cls, y):
+    streamed, held = cls(penalty="ridge").fit(Stream(X, y, WEIGHTS)), cls(penalty="ridge").fit(X, y, WEIGHTS)
+    assert_same_fit(streamed, held)
+    if hasattr(held, "predict"):
+        np.testing.assert_allclose(streamed.predict(Stream()), held.predict(X), rtol=1e-8)
+        assert streamed.predict(X).shape == y.shape
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
+def test_slices_of_a_continuous_target(weights):
+    streamed = SlicedInverseRegression(n_slices=7).fit(Stream(X, TARGETS[:, 0], weights))
+    held = SlicedInverseRegression(n_slices=7).fit(X, TARGETS[:, 0], weights)
+    np.testing.assert_array_equal(streamed.slice_edges_, held.slice_edges_)
+    assert_same_fit(streamed, held)
+
+
+def test_sparse_and_float32_rows():
+    S = sparse.csr_matrix(X * (np.abs(X) > 2))
+    assert_same_fit(FisherLDA().fit(Stream(S, TEXT)), FisherLDA().fit(S, TEXT))
+    single = X.astype(np.float32)
+    streamed, held = GEMFeatures(1).fit(Stream(single, TEXT)), GEMFeatures(1).fit(single, TEXT)
+    assert streamed.transform(single).dtype == np.float32
+    np.testing.assert_allclose(streamed.eigenvalues_, held.eigenvalues_, rtol=1e-4)
+
+
+def test_a_wide_source_of_known_length_keeps_its_rows():
+    wide = rng.normal(size=(20, 50))
+    y = np.arange(20) % 2
+    streamed = FisherLDA(ridge=0.1).fit(ArrayRows(wide, y))
+    assert type(streamed.moments_).__name__ == "RowMoments"
+    assert_same_fit(streamed, FisherLDA(ridge=0.1).fit(wide, y))
+
+
+def test_files_with_the_label_named_at_the_fit(tmp_path):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    pd.DataFrame(X, columns=list(NAMES)).assign(kind=TEXT).to_csv(tmp_path / "t.csv", index=False)
+    source = eigenfeat.rows.open(tmp_path / "t.csv", columns=list(NAMES))
+    model = FisherLDA().fit(source, y="kind")
+    assert_same_fit(model, FisherLDA().fit(X, TEXT))
+    assert model.feature_names_in_.tolist() == list(NAMES)
+    np.testing.assert_array_equal(model.predict(source), FisherLDA().fit(X, TEXT).predict(X))
+    assert FisherLDA().fit(source.with_label("kind")).fit(X, CODES).n_features_in_ == D
+
+
+# ------------------------------------------------------------------ new rows
+
+
+def test_every_verb_of_a_source():
+    model, source = FisherLDA().fit(X, TEXT), Stream()
+    for verb in ("transform", "decision_function", "predict", "predict_proba", "predict_log_proba"):
+        got, expected = getattr(model, verb)(source), getattr(model, verb)(X)
+        if verb == "predict":
+            np.testing.assert_array_equal(got, expected)
+        else:
+            np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12)
+
+
+def test_features_over_a_source_are_read_a_block_at_a_time():
+    model = FisherLDA().fit(X, TEXT)
+    lazy = model.fitted_.features.over(Stream(X, TEXT))
+    assert isinstance(lazy, RowSource) and lazy.n_columns == 2 and lazy.n_rows is None
+    block = next(lazy.blocks(70))
+    np.testing.assert_allclose(block.rows, model.transform(X[:70]), rtol=1e-10)
+    np.testing.assert_array_equal(block.labels, TEXT[:70])
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (Stream(X[:, :4]), "X has 4 columns, but FisherLDA was fitted with 6"),
+        (Stream(names=tuple("abcdeg")), r"fitted with a column 'f' where this source has 'g'.*feature_names_in_"),
+        (Stream(np.where(X[5, 2] == X, np.nan, X)), "NaN or infinity: the first is nan in row 6, column 2"),
+    ],
+)
+def test_new_rows_that_do_not_fit(source, words):
+    model = FisherLDA().fit(Stream(X, TEXT, names=NAMES))
+    with pytest.raises(ValueError, match=words):
+        model.predict(source)
+
+
+# ------------------------------------------------------------------ refusals
+
+
+@pytest.mark.parametrize(
+    ("rows", "labels", "weights", "words"),
+    [
+        (np.where(X[100, 1] == X, np.inf, X), TEXT, None, "the first is inf in row 101, column 1"),
+        (X, None, None, r"FisherLDA requires labels, and this source has none.*y=\"column\""),
+        (X, X[:, 0], None, "needs classes as labels, and .* is a continuous value"),
+        (X, TARGETS, None, "takes one label a row; this source has 2"),
+        (X, np.zeros(N), None, "at least two classes; these have seen 1 class"),
+        (X, TEXT, -WEIGHTS, "Weights of rows must be zero or positive"),
+        (X, TEXT, 0 * WEIGHTS, "at least two classes"),
+    ],
+)
+def test_blocks_are_checked_as_they_pass(rows, labels, weights, words):
+    with pytest.raises(ValueError, match=words):
+        FisherLDA().fit(Stream(rows, labels, weights))
+
+
+def test_labels_come_with_the_rows():
+    for y, weights in ((CODES, None), (None, WEIGHTS)):
+        with pytest.raises(ValueError, match=r"brings labels and weights with its rows.*LabelledRows"):
+            FisherLDA().fit(Stream(X, TEXT), y, sample_weight=weights)
+    with pytest.raises(TypeError, match="has no column 'kind' to take labels from"):
+        FisherLDA().fit(Stream(), y="kind")
+    assert_same_fit(FisherLDA().fit(LabelledRows(Stream(), CODES)), FisherLDA().fit(X, CODES))
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (KernelFisherClassifier(), r"KernelFisherClassifier needs its rows in memory here, and Stream is read a block"),
+        (GEMClassifier(), r"GEMClassifier needs its rows in memory.*eigenfeat\.rows\.held"),
+        (MultinomialLogit(), "can only be read in order, and the logit"),
+        (HypergraphFeatures(), "weighs labels by how many rows have them"),
+        (LeastSquaresLDACV(), "chooses alpha on rows"),
+        (LeastSquaresLDA(penalty="lasso"), "penalty='lasso' works on rows"),
+        (LeastSquaresLDA(kernel="rbf"), "kernel='rbf' works on rows"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_cannot_stream_says_so_with_the_way_out(model, words):
+    with pytest.raises(ValueError, match=words):
+        model.fit(Stream(X, TEXT), None)
+
+
+def test_batches_of_a_partial_fit_are_arrays():
+    with pytest.raises(ValueError, match="pass arrays block by block where there is a partial_fit"):
+        FisherLDA().partial_fit(Stream(X, TEXT))
+    with pytest.raises(ValueError, match="X_unlabelled needs rows in memory"):
+        LeastSquaresLDA().fit(Stream(X, TEXT), X_unlabelled=X)
+
+
+def test_a_checked_source_can_do_what_its_source_can():
+    checked = CheckedRows(ArrayRows(X, TEXT), "classes", "a test")
+    assert checked.has_random_access and checked.n_rows == N
+    np.testing.assert_array_equal(checked.rows(slice(3, 5)), X[3:5])
