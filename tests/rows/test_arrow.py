@@ -60,7 +60,7 @@ def test_filters_as_lists_are_expressions():
 
 def test_errors_say_where():
     with (
-        pytest.raises(ValueError, match="the file cannot be read: bad magic. It may be truncated"),
+        pytest.raises(ValueError, match=r"the file cannot be read: bad magic\. It may be truncated"),
         arrow.named_errors("the file"),
     ):
         raise pa.ArrowInvalid("bad magic")

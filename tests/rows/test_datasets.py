@@ -179,7 +179,7 @@ def test_no_rows_and_no_files(tmp_path):
     with pytest.raises(ValueError, match=r"t\.parquet has no rows"):
         eigenfeat.rows.open(tmp_path / "t.parquet")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ValueError, match="holds no file that ends in .parquet"):
+    with pytest.raises(ValueError, match=r"holds no file that ends in \.parquet"):
         eigenfeat.rows.open(tmp_path / "empty")
 
 

@@ -14,11 +14,8 @@ from eigenfeat.rows.streams import joined, regrouped
 class Cut(StreamedRows):
     """Rows of an array in batches cut at given places."""
 
-    n_columns = 4
-    dtype = np.dtype(np.float64)
-
     def __init__(self, rows, edges, **options):
-        super().__init__("a test", **options)
+        super().__init__("a test", 4, np.dtype(np.float64), **options)
         self.stored, self.edges = rows, edges
 
     def batches(self, size):

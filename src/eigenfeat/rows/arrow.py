@@ -36,27 +36,18 @@ class ArrowRows(StreamedRows):
     """
 
     def __init__(self, place: str, schema: Any, reading: Reading, n_rows: int | None = None) -> None:
-        super().__init__(place, reading.batch_size, None if reading.missing == "drop" else n_rows)
-        self.reading = reading
+        self.reading, self.filter = reading, as_expression(reading.filter)
         self.columns = reading.chosen(schema.names, place)
-        types = {name: _value_type(schema.field(name).type) for name in self.columns.features}
-        self.filter = as_expression(reading.filter)
-        self._dtype = floating([numpy_type(kind) for kind in types.values()], reading.dtype)
-        self._text = [name for name, kind in types.items() if numpy_type(kind) is None]
-        if self._text:
-            self._refuse_text()
+        types = {name: numpy_type(_value_type(schema.field(name).type)) for name in self.columns.features}
+        n_rows = None if reading.missing == "drop" else n_rows
+        super().__init__(place, len(types), floating(types.values(), reading.dtype), reading.batch_size, n_rows)
+        text = [name for name, kind in types.items() if kind is None]
+        if text:
+            self._refuse_text(text[0])
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(map(str, self.columns.features))
-
-    @property
-    def n_columns(self) -> int:
-        return len(self.columns.features)
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self._dtype
 
     def with_label(self, name: str) -> RowSource:
         return self if self.reading.label == name else self.reopened(replace(self.reading, label=name))
@@ -91,8 +82,7 @@ class ArrowRows(StreamedRows):
             weights = label_values(table.column(columns.weight), columns.weight, place, first_row).astype(np.float64)
         return Batch(rows, columns.together(labels), weights)
 
-    def _refuse_text(self) -> None:
-        name = self._text[0]
+    def _refuse_text(self, name: Name) -> None:
         cells = (
             (first_row + i + 1, cell)
             for _, first_row, table in self.tables(TILE_ROWS)

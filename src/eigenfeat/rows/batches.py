@@ -68,23 +68,14 @@ class MatrixRows(StreamedRows):
     """Batches of arrays or sparse matrices, each X, (X, y) or (X, y, weights)."""
 
     def __init__(self, factory: Factory, reading: Reading, place: str, first: Any) -> None:
-        super().__init__(place, reading.batch_size)
         self.factory, self.reading = factory, reading
         X = _parts(first, place)[0]
         self.is_sparse = sparse.issparse(X)
         if reading.filter is not None or (self.is_sparse and reading.missing != "refuse"):
             raise ValueError(f"{place} are matrices: choose rows, and fill in sparse ones, where they are made.")
         self.columns = reading.chosen(range(X.shape[1]), place)
-        self._dtype = floating([X.dtype], reading.dtype)
         self._n_stored = X.shape[1]
-
-    @property
-    def n_columns(self) -> int:
-        return len(self.columns.features)
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self._dtype
+        super().__init__(place, len(self.columns.features), floating([X.dtype], reading.dtype), reading.batch_size)
 
     def batches(self, size: int) -> Iterator[Batch]:
         for number, given in enumerate(self.factory()):

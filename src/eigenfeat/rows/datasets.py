@@ -72,13 +72,11 @@ class DatasetRows(ArrowRows):
         """
         parquet = pyarrow("pyarrow.parquet").parquet
         with named_errors(fragment.path):
-            groups = [
-                group.row_groups[0].id for group in fragment.split_by_row_group(self.filter, self._dataset.schema)
-            ]
+            pieces = fragment.split_by_row_group(self.filter, self._dataset.schema)
             file = parquet.ParquetFile(fragment.path, buffer_size=BUFFER_BYTES, pre_buffer=False)
             there = [name for name in self._wanted if name in file.schema_arrow.names]
         with file:
-            for group in groups:
+            for group in (piece.row_groups[0].id for piece in pieces):
                 batches = file.iter_batches(size, row_groups=[group], columns=there)
                 yield f"{fragment.path}, row group {group}", (self._completed(batch, fragment) for batch in batches)
 

@@ -32,12 +32,15 @@ class Batch(NamedTuple):
 class StreamedRows(RowSource):
     """Rows that are read in order, from the start at every pass, ahead of whoever uses them.
 
-    A subclass says its width, its type and how a pass is read (`batches`); here the batches become blocks.
+    A subclass says how a pass is read (`batches`); here the batches become blocks.
 
     Parameters
     ----------
     place : str
         What errors call the source: a path.
+    n_columns : int
+    dtype : dtype
+        Of the rows.
     batch_size : int, optional
         Rows a block where a pass does not say.
     n_rows : int, optional
@@ -46,10 +49,19 @@ class StreamedRows(RowSource):
 
     is_sparse = False
 
-    def __init__(self, place: str, batch_size: int | None = None, n_rows: int | None = None) -> None:
-        self.place = place
-        self.batch_size = batch_size
-        self._n_rows = n_rows
+    def __init__(
+        self, place: str, n_columns: int, dtype: np.dtype, batch_size: int | None = None, n_rows: int | None = None
+    ) -> None:
+        self.place, self.batch_size = place, batch_size
+        self._n_columns, self._dtype, self._n_rows = n_columns, dtype, n_rows
+
+    @property
+    def n_columns(self) -> int:
+        return self._n_columns
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self._dtype
 
     @property
     def n_rows(self) -> int | None:

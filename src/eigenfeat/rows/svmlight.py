@@ -41,7 +41,6 @@ class SvmlightRows(StreamedRows):
     is_sparse = True
 
     def __init__(self, path: Path, reading: Reading) -> None:
-        super().__init__(str(path), reading.batch_size)
         others = {"label": reading.label, "weight": reading.weight, "filter": reading.filter}
         asked = [name for name, value in others.items() if value is not None]
         if asked or reading.drop or reading.missing != "refuse" or not isinstance(reading.columns, int | None):
@@ -49,19 +48,10 @@ class SvmlightRows(StreamedRows):
                 f"{path} is svmlight: its first cells are the labels, and its columns have no names to choose by. Of "
                 "open's options it takes columns (their number), batch_size and dtype."
             )
-        self.path = path
-        self._dtype = np.dtype(reading.dtype or np.float64)
-        self._n_columns, self._first_index = reading.columns, 1
-        if self._n_columns is None:
+        super().__init__(str(path), reading.columns or 0, np.dtype(reading.dtype or np.float64), reading.batch_size)
+        self.path, self._first_index = path, 1
+        if reading.columns is None:
             self._scan()
-
-    @property
-    def n_columns(self) -> int:
-        return self._n_columns or 0
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self._dtype
 
     def batches(self, size: int) -> Iterator[Batch]:
         width, first = self.n_columns, self._first_index
