@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 import eigenfeat
 import eigenfeat.rows
@@ -87,8 +88,8 @@ CLASSIFIED = [
 @pytest.mark.parametrize("labels", [CODES, TEXT], ids=["integers", "text"])
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
 def test_classes(model, labels, weights):
-    streamed = eigenfeat_clone(model).fit(Stream(X, labels, weights))
-    held = eigenfeat_clone(model).fit(X, labels, sample_weight=weights)
+    streamed = clone(model).fit(Stream(X, labels, weights))
+    held = clone(model).fit(X, labels, sample_weight=weights)
     assert_same_fit(streamed, held)
     assert streamed.n_features_in_ == D
     if hasattr(held, "classes_"):
@@ -96,14 +97,10 @@ def test_classes(model, labels, weights):
     np.testing.assert_allclose(streamed.transform(X), held.transform(X), rtol=1e-6, atol=1e-8)
 
 
-def eigenfeat_clone(model):
-    return type(model)(**model.get_params(deep=False))
-
-
 @pytest.mark.parametrize("model", [OrientedPCA(), VanishingComponents(), RayleighFeatures("total", "identity")])
 def test_no_labels_needed(model):
     """Labels that a source has are not looked at."""
-    assert_same_fit(eigenfeat_clone(model).fit(Stream(X, TEXT, WEIGHTS)), model.fit(X, sample_weight=WEIGHTS))
+    assert_same_fit(clone(model).fit(Stream(X, TEXT, WEIGHTS)), model.fit(X, sample_weight=WEIGHTS))
 
 
 def test_noise_may_be_a_source_too():
@@ -150,8 +147,8 @@ def test_files_with_the_label_named_at_the_fit(tmp_path):
     pd = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
     pd.DataFrame(X, columns=list(NAMES)).assign(kind=TEXT).to_csv(tmp_path / "t.csv", index=False)
+    model = FisherLDA().fit(eigenfeat.rows.open(tmp_path / "t.csv"), y="kind")
     source = eigenfeat.rows.open(tmp_path / "t.csv", columns=list(NAMES))
-    model = FisherLDA().fit(source, y="kind")
     assert_same_fit(model, FisherLDA().fit(X, TEXT))
     assert model.feature_names_in_.tolist() == list(NAMES)
     np.testing.assert_array_equal(model.predict(source), FisherLDA().fit(X, TEXT).predict(X))
@@ -205,6 +202,7 @@ def test_new_rows_that_do_not_fit(source, words):
         (X, X[:, 0], None, "needs classes as labels, and .* is a continuous value"),
         (X, TARGETS, None, "takes one label a row; this source has 2"),
         (X, np.zeros(N), None, "at least two classes; these have seen 1 class"),
+        (X, np.where(CODES == 1, np.nan, CODES), None, "Labels contain NaN or infinity after row 0"),
         (X, TEXT, -WEIGHTS, "Weights of rows must be zero or positive"),
         (X, TEXT, 0 * WEIGHTS, "at least two classes"),
     ],

@@ -52,6 +52,7 @@ def test_a_label_named_later_and_another_delimiter(tmp_path):
     path = written(tmp_path / "t.txt", text(";"))
     source = eigenfeat.rows.open(path, columns=NAMES, delimiter=";").with_label("kind")
     assert_same(source, labels=TEXT)
+    assert_same(eigenfeat.rows.open(path, delimiter=";", drop=["code", "w"]).with_label("kind"), labels=TEXT)
 
 
 def test_filters(path, pieces):
@@ -86,8 +87,8 @@ def test_a_label_may_be_called_na(tmp_path):
 
 def test_text_in_the_first_rows(tmp_path):
     path = written(tmp_path / "t.csv", "a,b\n1,2\n3,oops\n")
-    with pytest.raises(ValueError, match=r"'b' of .* holds 'oops' in row 3: features must be numbers.*drop=\['b'\]"):
-        eigenfeat.rows.open(path)
+    with pytest.raises(ValueError, match=r"'b' of .* holds 'oops' in row 3: it must hold numbers.*drop=\['b'\]"):
+        held_sum(eigenfeat.rows.open(path))
 
 
 def test_text_far_down(tmp_path, monkeypatch):

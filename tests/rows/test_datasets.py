@@ -56,6 +56,17 @@ def test_columns_in_their_order_and_integer_labels(path):
     assert block.labels.dtype == np.int64
 
 
+def test_text_in_one_of_several_files(tmp_path):
+    pq.write_table(pa.table({"a": [1.0, 2.0]}), tmp_path / "1.parquet")
+    pq.write_table(pa.table({"a": ["x"]}), tmp_path / "2.parquet")
+    with pytest.raises(ValueError, match=r"column 'a' of .*2\.parquet, row group 0 cannot be read"):
+        list(eigenfeat.rows.open(tmp_path).blocks())
+
+
+def test_a_label_named_later_of_whatever_type(parquet):
+    assert_same(eigenfeat.rows.open(parquet, drop=["code", "w"]).with_label("kind"), labels=TEXT)
+
+
 def test_a_label_named_later(parquet):
     plain = eigenfeat.rows.open(parquet, columns=[*NAMES, "code"])
     source = plain.with_label("kind")
@@ -149,7 +160,7 @@ def test_missing_labels_are_refused(tmp_path):
 
 def test_text_among_the_features(path):
     with pytest.raises(ValueError, match=rf"column 'kind' of .* holds '{TEXT[0]}' in row 1: features must be numbers"):
-        eigenfeat.rows.open(path)
+        list(eigenfeat.rows.open(path).blocks())
 
 
 def test_a_column_that_one_file_lacks_is_missing_there(tmp_path):

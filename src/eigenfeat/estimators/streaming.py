@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from eigenfeat.rows import RowBlock, RowSource, RowView
+from eigenfeat.rows import Block, RowBlock, RowSource, RowView, Selection, dense
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,18 +29,23 @@ class CheckedRows(RowView):
 
     def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
         for block in self.source.blocks(batch_size):
-            self._check_rows(block)
+            self._check_finite(block.rows, block.start)
             self._check_weights(block)
             yield replace(block, labels=None if self.kind is None else self._checked_labels(block))
 
-    def _check_rows(self, block: RowBlock) -> None:
-        values = block.rows.data if sparse.issparse(block.rows) else block.rows
+    def rows(self, selection: Selection) -> Block:
+        rows = self.source.rows(selection)
+        self._check_finite(rows, selection.start or 0 if isinstance(selection, slice) else 0)
+        return rows
+
+    def _check_finite(self, rows: Block, start: int) -> None:
+        values = rows.data if sparse.issparse(rows) else rows
         if values.dtype.kind == "f" and not np.isfinite(values).all():
-            rows = block.rows.toarray() if sparse.issparse(block.rows) else block.rows
+            rows = dense(rows)
             row, column = np.argwhere(~np.isfinite(rows))[0]
             name = repr(self.names[column]) if self.names else str(column)
             raise ValueError(
-                f"Input X contains NaN or infinity: the first is {rows[row, column]} in row {block.start + row + 1}, "
+                f"Input X contains NaN or infinity: the first is {rows[row, column]} in row {start + row + 1}, "
                 f"column {name}. Fill it in (missing= of eigenfeat.rows.open) or leave such rows out."
             )
 
@@ -59,6 +64,8 @@ class CheckedRows(RowView):
                 f"{self.estimator} requires labels, and this source has none: name their column, fit(source, "
                 'y="column") or eigenfeat.rows.open(..., label="column").'
             )
+        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+            raise ValueError(f"Labels contain NaN or infinity after row {block.start}: leave such rows out.")
         if self.kind == "numbers":
             return labels.astype(np.float64)
         if labels.ndim > 1:

@@ -41,9 +41,7 @@ class ArrowRows(StreamedRows):
         types = {name: numpy_type(_value_type(schema.field(name).type)) for name in self.columns.features}
         n_rows = None if reading.missing == "drop" else n_rows
         super().__init__(place, len(types), floating(types.values(), reading.dtype), reading.batch_size, n_rows)
-        text = [name for name, kind in types.items() if kind is None]
-        if text:
-            self._refuse_text(text[0])
+        self._text = [name for name, kind in types.items() if kind is None]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -61,6 +59,8 @@ class ArrowRows(StreamedRows):
         """One pass: places, numbers of the first row there, and tables."""
 
     def batches(self, size: int) -> Iterator[Batch]:
+        if self._text:  # only now: until the first pass, the column may still be named as the label
+            self._refuse_text(self._text[0])
         for place, first_row, table in self.tables(size):
             if table.num_rows:
                 place = place if self.filter is None else f"{place}, after the filter,"
@@ -68,9 +68,8 @@ class ArrowRows(StreamedRows):
                 yield without_gaps(batch, self.reading.missing, self.columns.features, place, first_row)
 
     def _decoded(self, table: Any, place: str, first_row: int) -> Batch:
-        pa, columns = pyarrow(), self.columns
-        target = pa.from_numpy_dtype(self.dtype)
-        features = [_plain(table.column(name)).cast(target, safe=False).to_numpy() for name in columns.features]
+        columns = self.columns
+        features = [self._numbers(table.column(name), name, place) for name in columns.features]
         rows = np.empty((table.num_rows, len(features)), dtype=self.dtype)
         for start in range(0, len(rows), TILE_ROWS):
             tile = slice(start, start + TILE_ROWS)
@@ -81,6 +80,11 @@ class ArrowRows(StreamedRows):
         if columns.weight is not None:
             weights = label_values(table.column(columns.weight), columns.weight, place, first_row).astype(np.float64)
         return Batch(rows, columns.together(labels), weights)
+
+    def _numbers(self, column: Any, name: Name, place: str) -> np.ndarray:
+        """A column in the type of the rows, NaN where nothing is."""
+        with named_errors(f"column {name!r} of {place}"):
+            return _plain(column).cast(pyarrow().from_numpy_dtype(self.dtype), safe=False).to_numpy()
 
     def _refuse_text(self, name: Name) -> None:
         cells = (

@@ -60,7 +60,8 @@ class FrameRows(ArrowRows):
             absent = [name for name in self.columns.all if name not in table.column_names]
             if absent:
                 raise ValueError(f"batch {number} of {self.place} has no column {absent[0]!r}, which the first has.")
-            yield self.place, first_row, table if self.filter is None else table.filter(self.filter)
+            table = table if self.filter is None else table.filter(self.filter)
+            yield self.place, first_row, table
             first_row += table.num_rows
 
 
@@ -69,8 +70,8 @@ class MatrixRows(StreamedRows):
 
     def __init__(self, factory: Factory, reading: Reading, place: str, first: Any) -> None:
         self.factory, self.reading = factory, reading
-        X = _parts(first, place)[0]
-        self.is_sparse = sparse.issparse(X)
+        X, *beside = _parts(first, place)
+        self.is_sparse, self._beside = sparse.issparse(X), [part is not None for part in beside]
         if reading.filter is not None or (self.is_sparse and reading.missing != "refuse"):
             raise ValueError(f"{place} are matrices: choose rows, and fill in sparse ones, where they are made.")
         self.columns = reading.chosen(range(X.shape[1]), place)
@@ -81,10 +82,10 @@ class MatrixRows(StreamedRows):
         for number, given in enumerate(self.factory()):
             place = f"batch {number} of {self.place}"
             X, labels, weights = _parts(given, place)
-            if sparse.issparse(X) != self.is_sparse or X.ndim != 2 or X.shape[1] != self._n_stored:
-                raise ValueError(
-                    f"{place} is {_described(X)}; the first has {self._n_stored} columns: all must be alike."
-                )
+            if sparse.issparse(X) != self.is_sparse or X.shape[1] != self._n_stored:
+                raise ValueError(f"{place} is {_described(X)}; the first has {self._n_stored} columns.")
+            if self._beside != [labels is not None, weights is not None]:
+                raise ValueError(f"{place} has labels or weights where the first has none, or none where it has.")
             batch = self.columns.of_matrix(X.tocsr() if self.is_sparse else X, self.dtype)
             if labels is not None and batch.labels is None:
                 batch = batch._replace(labels=np.asarray(labels))
@@ -103,6 +104,8 @@ def _parts(given: Any, place: str) -> tuple[Any, Any, Any]:
             f"{place} must be tables (arrays, sparse matrices, pandas, polars or Arrow), alone or as (X, y) or "
             f"(X, y, weights); got {_described(parts[0] if len(parts) == 1 else given)}."
         )
+    if any(len(part) != parts[0].shape[0] for part in parts[1:] if part is not None):
+        raise ValueError(f"{place}: every row needs its label and its weight, and their numbers differ.")
     return (*parts, None, None)[:3]
 
 

@@ -55,6 +55,8 @@ class CsvRows(ArrowRows):
         numbers = pyarrow().from_numpy_dtype(self.dtype)
         self._types = dict.fromkeys(self.columns.all, numbers)
         self._types |= {name: schema.field(name).type for name in self.columns.labels}
+        if reading.weight is not None:
+            self._types[reading.weight] = pyarrow().float64()
 
     def reopened(self, reading: Reading) -> CsvRows:
         return CsvRows(self.path, reading, self.delimiter)
@@ -64,8 +66,9 @@ class CsvRows(ArrowRows):
         with self._named_cells(), self._reader() as reader:
             for batch in reader:
                 table = arrow.Table.from_batches([batch])
-                yield self.place, first_row, table if self.filter is None else table.filter(self.filter)
-                first_row += batch.num_rows
+                table = table if self.filter is None else table.filter(self.filter)
+                yield self.place, first_row, table
+                first_row += table.num_rows
 
     def _reader(self) -> Any:
         csv = pyarrow("pyarrow.csv").csv
@@ -90,7 +93,7 @@ class CsvRows(ArrowRows):
                 raise
             name, row = self._header[int(found[1])], f" in row {found[2]}" if found[2] else ""
             if name in self.columns.features or name == self.columns.weight:
-                what = f"it must hold numbers. Leave it out (drop=[{name!r}]), or mend the cell"
+                what = f"it must hold numbers. Leave it out (drop=[{name!r}]), mend the cell, or say label={name!r}"
             else:
                 what = f"the first rows say it holds {found[3]}. Write its cells alike, or put such a row first"
             raise ValueError(f"column {name!r} of {self.place} holds {found[4]!r}{row}: {what}.") from error

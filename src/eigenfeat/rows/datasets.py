@@ -46,24 +46,20 @@ class DatasetRows(ArrowRows):
         return DatasetRows(self.path, reading)
 
     def tables(self, size: int) -> Iterator[tuple[str, int, Any]]:
-        arrow = pyarrow()
         for fragment in self._dataset.get_fragments(filter=self.filter):
             read = self._row_groups if self.format == "parquet" else self._record_batches
-            for place, batches in read(fragment, size):
+            for place, tables in read(fragment, size):
                 first_row = 0
                 with named_errors(place):
-                    for batch in batches:
-                        yield place, first_row, arrow.Table.from_batches([batch])
-                        first_row += batch.num_rows
+                    for table in tables:
+                        yield place, first_row, table
+                        first_row += table.num_rows
 
     def _record_batches(self, fragment: Any, size: int) -> Iterator[tuple[str, Iterator[Any]]]:
         """A file as it is."""
-        yield (
-            fragment.path,
-            fragment.to_batches(
-                self._dataset.schema, columns=self.columns.all, filter=self.filter, batch_size=size, batch_readahead=1
-            ),
-        )
+        from_batches, schema = pyarrow().Table.from_batches, self._dataset.schema
+        options = {"columns": self.columns.all, "filter": self.filter, "batch_size": size, "batch_readahead": 1}
+        yield fragment.path, (from_batches([batch]) for batch in fragment.to_batches(schema, **options))
 
     def _row_groups(self, fragment: Any, size: int) -> Iterator[tuple[str, Iterator[Any]]]:
         """Row groups of a Parquet file but for those the statistics of which say that no row passes the filter.
@@ -83,8 +79,9 @@ class DatasetRows(ArrowRows):
     @property
     def _wanted(self) -> list[Any]:
         """Columns that are read, and those the filter is about: all whose names it shows."""
+        shown = "" if self.filter is None else str(self.filter)
         others = set(self._dataset.schema.names) - set(self.columns.all)
-        return [*self.columns.all, *(name for name in sorted(others) if name in str(self.filter))]
+        return [*self.columns.all, *(name for name in sorted(others) if name in shown)]
 
     def _completed(self, batch: Any, fragment: Any) -> Any:
         """A batch with the columns that are folders' names, or empty in this file; rows that pass the filter."""
@@ -96,7 +93,7 @@ class DatasetRows(ArrowRows):
             else arrow.repeat(arrow.scalar(folders.get(name), schema.field(name).type), batch.num_rows)
             for name in self._wanted
         }
-        whole = arrow.RecordBatch.from_pydict(columns)
+        whole = arrow.table(columns)
         return whole if self.filter is None else whole.filter(self.filter)
 
 
