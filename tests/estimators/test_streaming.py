@@ -182,6 +182,7 @@ def test_features_over_a_source_are_read_a_block_at_a_time():
     [
         (Stream(X[:, :4]), "X has 4 columns, but FisherLDA was fitted with 6"),
         (Stream(names=tuple("abcdeg")), r"fitted with a column 'f' where this source has 'g'.*feature_names_in_"),
+        (ArrayRows(np.where(X[5, 2] == X, np.nan, X)), "NaN or infinity: the first is nan in row 6, column 2"),
         (Stream(np.where(X[5, 2] == X, np.nan, X)), "NaN or infinity: the first is nan in row 6, column 2"),
     ],
 )

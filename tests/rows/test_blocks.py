@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from threadpoolctl import threadpool_info
 
-from eigenfeat.rows import ArrayRows, MappedRows, dense, held, over_parts, row_blocks
+from eigenfeat.rows import ArrayRows, MappedRows, dense, first_rows, held, open, over_parts, row_blocks
 from eigenfeat.rows.blocks import BLOCK_BYTES, N_PARTS
 from eigenfeat.stages import WithConstant
 
@@ -68,6 +68,15 @@ def test_held_rows_are_all_rows_in_the_type_of_the_source():
             assert rows.dtype == np.float64 and rows.flags.c_contiguous
             np.testing.assert_array_equal(rows, X)
     assert held(MappedRows(ArrayRows(X.astype(np.float32)), WithConstant())).dtype == np.float32
+
+
+@pytest.mark.parametrize("count", [1, 7, 20, 50])
+def test_the_first_rows_of_any_source(count):
+    X = np.arange(60, dtype=np.float32).reshape(20, 3)
+    for source in (ArrayRows(X), open(lambda: [X[:5], X[5:]])):
+        rows = first_rows(source, count)
+        assert rows.dtype == np.float32
+        np.testing.assert_array_equal(rows, X[:count])
 
 
 def test_dense_leaves_arrays_alone():

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -183,6 +184,13 @@ def test_damage_within_a_file_names_the_row_group(parquet):
     source = eigenfeat.rows.open(parquet, columns=NAMES)
     with pytest.raises(ValueError, match=r"t\.parquet, row group 2 cannot be read"):
         list(source.blocks(10))
+
+
+def test_a_pass_that_ends_early_leaves_no_thread(parquet):
+    for block in eigenfeat.rows.open(parquet, columns=NAMES).blocks(10):
+        assert block.start == 0
+        break
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("eigenfeat")]
 
 
 def test_no_rows_and_no_files(tmp_path):

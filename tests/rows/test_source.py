@@ -56,6 +56,9 @@ def test_a_stream_says_what_it_cannot_do_and_what_to_do_instead():
         TypeError, match=r"Stream can only be read in order: call blocks\(\), or hold.*eigenfeat.rows.held"
     ):
         stream.rows(slice(0, 1))
+    assert stream.names is None
+    with pytest.raises(TypeError, match=r"Stream has no column 'kind' to take labels from.*LabelledRows"):
+        stream.with_label("kind")
 
 
 def test_a_source_without_a_pass_cannot_be_made():

@@ -92,3 +92,11 @@ def test_a_source_is_itself_and_an_array_becomes_one():
     assert isinstance(as_row_source(SOURCE, labels=y), LabelledRows)
     made = as_row_source(X, list(y), list(w))
     assert isinstance(made, ArrayRows) and isinstance(made.labels, np.ndarray) and made.weights.dtype == np.float64
+
+
+def test_views_keep_the_names_of_columns_that_are_the_same():
+    class Named(Stream):
+        names = ("a", "b", "c", "d")
+
+    assert LabelledRows(Named(), labels=y).names == ("a", "b", "c", "d")
+    assert MappedRows(Named(), WithConstant()).names is None
