@@ -51,7 +51,10 @@ def test_saying_the_number_of_columns_saves_a_pass(tmp_path):
     source = eigenfeat.rows.open(tmp_path / "t.svm", columns=5)
     assert source.n_rows is None
     assert_same(source, np.array([[2.5, 0, 1, 0, 0], [0, 4, 0, 0, 0]]), labels=np.array([1, -1]))
-    with pytest.raises(ValueError, match=r"has index 3 after line 1, beyond 2 columns"):
+    with pytest.raises(ValueError, match=r"has index 3 at or after line 1, and columns from 1 to 2"):
+        list(eigenfeat.rows.open(tmp_path / "t.svm", columns=2).blocks())
+    (tmp_path / "t.svm").write_text("1 0:2.5\n")
+    with pytest.raises(ValueError, match=r"has index 0 at or after line 1.*open it without columns"):
         list(eigenfeat.rows.open(tmp_path / "t.svm", columns=2).blocks())
 
 

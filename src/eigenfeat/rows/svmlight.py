@@ -57,9 +57,12 @@ class SvmlightRows(StreamedRows):
         width, first = self.n_columns, self._first_index
         for first_line, text in self._texts():
             X, y = self._parsed(text, first_line)
-            largest = X.indices.max(initial=first)
-            if largest - first >= width:
-                raise ValueError(f"{self.place} has index {largest} after line {first_line}, beyond {width} columns.")
+            outside = X.indices[(X.indices < first) | (X.indices >= first + width)]
+            if len(outside):
+                raise ValueError(
+                    f"{self.place} has index {outside[0]} at or after line {first_line}, and columns from {first} to "
+                    f"{first + width - 1}: open it without columns to have them counted."
+                )
             rows = sparse.csr_matrix((X.data, X.indices - first, X.indptr), shape=(X.shape[0], width))
             yield Batch(rows, y.astype(np.int64) if (y == y.astype(np.int64)).all() else y)
 
