@@ -45,7 +45,7 @@ def check_destination(path: Path) -> Path:
     except OSError as problem:  # links that lead in a circle, names that are too long
         raise _explained(path, problem) from problem
     except ValueError as problem:
-        raise ValueError(f"cannot save to {problem}") from None
+        raise ValueError(f"cannot save: {problem}") from None
     if not target.parent.is_dir():
         raise FileNotFoundError(f"cannot save to {path}: there is no folder {path.parent}")
     if existing is not None and not os.access(target, os.W_OK):

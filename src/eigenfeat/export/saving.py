@@ -59,16 +59,20 @@ def save(model: Any, path: str | os.PathLike) -> Path:
     path = Path(path)
     check_destination(path)
     packed = _packed(model)
+    name = type(model).__name__
     try:
         archive = read_archive(packed, max_bytes=sys.maxsize)
         _trusted(archive)
-        check_model(model)
     except Refusal as refusal:
         raise ValueError(
-            f"{type(model).__name__} cannot be saved to {path}, for load would refuse the file: it {refusal}. It holds "
-            "what no safe model file can carry: replace it by a parameter that is data or a name (not a function or a "
-            "class of your own), and fit again"
+            f"{name} was not saved to {path}, since load would refuse it: the file {refusal}. It holds what no safe "
+            "model file can carry: replace it by a parameter that is data or a name (not a function or a class of your "
+            "own), and fit again"
         ) from refusal
+    try:
+        check_model(model)
+    except Refusal as refusal:
+        raise ValueError(f"{name} was not saved to {path}, since load would refuse it: the model {refusal}") from refusal
     if archive.n_bytes > size_limit(packed.getbuffer().nbytes):  # so many zeros look like a bomb: not compressed then
         packed = uncompressed(packed)
     replace_file(path, packed.getbuffer())

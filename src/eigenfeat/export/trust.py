@@ -46,7 +46,7 @@ class _Auditor:
 
     An ``__id__`` that comes again stands, for skops, for the object that had it first, whatever is written the second
     time. It has to be of the same loader and class, not be inside itself, and where only content of a certain kind
-    will do it has to be new.
+    will do it has to be new. So nodes are visited in the order in which skops visits them.
     """
 
     def __init__(self, archive: Archive) -> None:
@@ -142,22 +142,22 @@ class _Auditor:
 
     def _objects(self, shape: Any, content: list, depth: int) -> None:
         """Entries of an array of objects. numpy unfolds nested lists, so rows are lists of their own, of plain text."""
-        self.node(shape, depth, ("TupleNode",), fresh=True)
-        rank = len(shape["content"])
+        rank = len(_listed(shape.get("content"))) if isinstance(shape, dict) else 0
         if rank not in (1, 2):
             raise Refusal(f"has an array of objects with {rank} dimensions: not loaded")
         for entry in content:
             self.node(entry, depth, ("ListNode",) if rank == 2 else (), fresh=rank == 2)
             if rank == 2 and any(value["__loader__"] != "JsonNode" for value in entry["content"]):
                 raise Refusal("has an array of objects that are not text: not loaded")
+        self.node(shape, depth, ("TupleNode",), fresh=True)
 
     def masked(self, state: dict, name: str, depth: int) -> None:
         _demand(name in ("numpy.ma.MaskedArray", "numpy.ma.core.MaskedArray", "numpy.ma.masked_array"), name)
         content = state.get("content")
         if not isinstance(content, dict) or content.keys() != {"data", "mask"}:
             raise Refusal("is damaged or forged: a masked array in it is none")
-        for part in content.values():
-            self.node(part, depth, ("NdArrayNode",))
+        for part in ("data", "mask"):
+            self.node(content[part], depth, ("NdArrayNode",))
 
     def dtype(self, state: dict, name: str, depth: int) -> None:
         _demand(name == "numpy.dtype", name)
@@ -177,8 +177,8 @@ class _Auditor:
         content = state.get("content")
         if not isinstance(content, dict) or content.keys() != {"bit_generator", "seed_seq"}:
             raise Refusal("is damaged or forged: a random generator in it is none")
-        for part in content.values():
-            self.node(part, depth, ("DictNode",), fresh=True)
+        for part in ("bit_generator", "seed_seq"):
+            self.node(content[part], depth, ("DictNode",), fresh=True)
         kind = content["bit_generator"]["content"].get("bit_generator")
         if kind is None or _json_value(kind) != "PCG64":
             raise Refusal(_untrusted("a random generator other than PCG64"))
@@ -188,8 +188,8 @@ class _Auditor:
         reduced = state.get("__reduce__")
         if not isinstance(reduced, dict) or reduced.keys() != {"args"}:
             raise Refusal("is damaged or forged: a loss in it is none")
-        self.node(reduced["args"], depth, ("TupleNode",))
         self.node(state.get("content"), depth, ("DictNode", "TupleNode"))
+        self.node(reduced["args"], depth, ("TupleNode",))
 
     def instance(self, state: dict, name: str, depth: int) -> None:
         if is_own_class(name):
