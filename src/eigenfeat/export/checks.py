@@ -13,7 +13,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from eigenfeat.estimators.edge import Estimator
 from eigenfeat.export.archive import Refusal
 from eigenfeat.export.stage_checks import check_csr, check_fitted, demand, is_count
 
@@ -45,7 +44,7 @@ def check_model(model: Any) -> None:
             demand(type(thing.bit_generator) is np.random.PCG64, f"{words} is no state of random numbers")
         elif _is_instance(thing):
             _check_attributes(thing)
-            if isinstance(thing, Estimator):
+            if _is_own(thing) and isinstance(thing, BaseEstimator):
                 _check_estimator(thing)
 
 
@@ -60,15 +59,15 @@ def forget_cached(model: Any) -> None:
 def try_model(model: Any) -> None:
     """Use a fitted estimator on two rows of zeros: what fails with anything but a ValueError would fail later."""
     n_columns = vars(model).get("n_features_in_")
-    if not isinstance(model, Estimator) or n_columns is None or n_columns > WIDEST_TRIAL:
+    if not _is_own(model) or n_columns is None or n_columns > WIDEST_TRIAL:
         return
     rows = np.zeros((2, n_columns))
-    for name in ("transform", "predict", "predict_proba", "score_samples"):
+    for name in ("transform", "predict", "predict_proba", "score_samples", "get_feature_names_out"):
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
                 if hasattr(model, name):
-                    getattr(model, name)(rows)
+                    getattr(model, name)(*([rows] if name != "get_feature_names_out" else []))
         except ValueError:
             continue  # zeros may be outside of what a transformer inside takes
         except Exception as problem:
@@ -133,10 +132,12 @@ def _check_attributes(thing: Any) -> None:
         demand(names == expected, f"{cls.__name__} has not the fields it should have")
 
 
-def _check_estimator(estimator: Estimator) -> None:
-    held = vars(estimator)
+def _check_estimator(estimator: BaseEstimator) -> None:
+    held, cls = vars(estimator), type(estimator)
+    missing = inspect.signature(cls).parameters.keys() - held.keys()
+    demand(not missing, f"{cls.__name__} lacks its parameter {', '.join(sorted(missing))}")
     n_columns, names, classes = (held.get(key) for key in ("n_features_in_", "feature_names_in_", "classes_"))
-    demand(n_columns is None or is_count(n_columns), f"{type(estimator).__name__} has no number of columns")
+    demand(n_columns is None or is_count(n_columns), f"{cls.__name__} has no number of columns")
     if names is not None:
         is_text = (
             isinstance(names, np.ndarray) and names.shape == (n_columns,) and all(isinstance(n, str) for n in names)
