@@ -80,7 +80,13 @@ def change_array(path, rng):
         lambda a: a[..., None],
         lambda a: np.zeros((0,) * a.ndim),
         lambda a: np.full_like(a, np.nan) if a.dtype.kind == "f" else a.astype("U2"),
-        lambda a: (a * 1e300).astype(np.float32) if a.dtype.kind == "f" else ~a if a.dtype.kind in "bi" else np.atleast_1d(a)[::-1],
+        lambda a: (
+            (a * 1e300).astype(np.float32)
+            if a.dtype.kind == "f"
+            else ~a
+            if a.dtype.kind in "bi"
+            else np.atleast_1d(a)[::-1]
+        ),
         lambda a: a.astype(int) if a.dtype.kind in "fi" else np.atleast_1d(a)[1:],
         lambda a: a.astype("U8"),
         lambda a: a.astype(">f8") if a.dtype.kind in "fi" else np.atleast_1d(a)[:1],

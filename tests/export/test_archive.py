@@ -38,7 +38,7 @@ def test_a_file_without_a_stamp_is_refused(saved, tamper, iris, tmp_path):
         load(tamper(saved, members={"eigenfeat.json": None}))
     other = tmp_path / "other.skops"
     skops.io.dump(FisherLDA().fit(*iris), other)
-    with pytest.raises(ValueError, match="was not written by eigenfeat.save"):
+    with pytest.raises(ValueError, match=r"was not written by eigenfeat\.save"):
         load(other)
 
 
@@ -49,7 +49,9 @@ def test_a_newer_format_is_refused_with_what_to_do(saved, tamper):
         load(tamper(saved, members={"eigenfeat.json": stamp}))
 
 
-@pytest.mark.parametrize("stamp", [b"", b"[]", b"{}", b'{"format": "1"}', b'{"format": true}', b'{"format": 0}', b"1" * 5000])
+@pytest.mark.parametrize(
+    "stamp", [b"", b"[]", b"{}", b'{"format": "1"}', b'{"format": true}', b'{"format": 0}', b"1" * 5000]
+)
 def test_a_stamp_that_is_none_is_refused(stamp, saved, tamper):
     with pytest.raises(ValueError, match=r"was not written by eigenfeat.save"):
         load(tamper(saved, members={"eigenfeat.json": stamp}))
@@ -85,7 +87,9 @@ def lying(path, claimed):
     data = path.read_bytes()
     end = data.index(b"PK\x01\x02")
     head = data[start : start + 30].replace(true, struct.pack("<L", claimed))
-    path.write_bytes(data[:start] + head + data[start + 30 : end] + data[end:].replace(true, struct.pack("<L", claimed)))
+    path.write_bytes(
+        data[:start] + head + data[start + 30 : end] + data[end:].replace(true, struct.pack("<L", claimed))
+    )
 
 
 def test_sizes_that_are_lies_take_no_memory(saved, tamper):

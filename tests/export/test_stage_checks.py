@@ -18,8 +18,19 @@ from eigenfeat.rows import RowStore
 from eigenfeat.scores.autoencoder import HiddenLayer, TiedAutoencoder
 from eigenfeat.solvers import DenseVectors, DualVectors
 from eigenfeat.stages import (
-    Affine, BaseMap, Beside, Chain, EstimatorScores, FeatureLayer, Fitted, GaussianPosteriors, GeometricMean,
-    KernelExpansion, Softmax, Stage, WithConstant,
+    Affine,
+    BaseMap,
+    Beside,
+    Chain,
+    EstimatorScores,
+    FeatureLayer,
+    Fitted,
+    GaussianPosteriors,
+    GeometricMean,
+    KernelExpansion,
+    Softmax,
+    Stage,
+    WithConstant,
 )  # fmt: skip
 from eigenfeat.stages.kernels import Kernel
 
@@ -36,8 +47,8 @@ LOGIT = MultinomialLogit().fit(X, np.arange(20) % 3)
 GAUSSIAN = GaussianPosteriors(np.ones((4, 2, 3)), np.zeros(4))
 
 GOOD = [
-    AFFINE, DUAL, LAYER, replace(LAYER, feature_map=ProductMap(SPLINE)), replace(LAYER, feature_map=FEATURE_MAPS["cubic"]),
-    KERNEL, COLUMNS, WithConstant(), BaseMap.of(StandardScaler().fit(X), X), Softmax(2.0), GAUSSIAN,
+    AFFINE, DUAL, LAYER, replace(LAYER, feature_map=ProductMap(SPLINE)),
+    replace(LAYER, feature_map=FEATURE_MAPS["cubic"]), KERNEL, COLUMNS, WithConstant(), BaseMap.of(StandardScaler().fit(X), X), Softmax(2.0), GAUSSIAN,
     GeometricMean((Chain((AFFINE, Softmax())), Chain((DUAL, Softmax())))), EstimatorScores(LOGIT, "predict_proba", 3),
     Beside((AFFINE, LAYER)), Chain((LAYER, Affine.of(np.ones((25, 2))))), Chain(), HiddenLayer(AUTOENCODER),
 ]  # fmt: skip

@@ -80,21 +80,27 @@ def hostile(marker):
     yield "method", node("MethodNode", LDA, content={"func": "fit", "obj": instance(LDA)})
     yield "method of kernel", node("MethodNode", KERNEL, content={"func": "__init__", "obj": instance(KERNEL)})
     yield "operator", node("OperatorFuncNode", "operator.methodcaller", attrs=arguments(text("system"), text(touch)))
-    yield "operator call", node("OperatorFuncNode", "operator.call", attrs=arguments(function("os.system"), text(touch)))
+    yield (
+        "operator call",
+        node("OperatorFuncNode", "operator.call", attrs=arguments(function("os.system"), text(touch))),
+    )
     yield "type", node("TypeNode", "subprocess.Popen")
     yield "own type", node("TypeNode", LDA)
     yield "constructor", opened
     yield "own constructor", node("ConstructorFromReduceNode", LDA, content=arguments())
     yield "reduce", node("TreeNode", "sklearn.tree._tree.Tree", content=mapping(), __reduce__={"args": arguments()})
     yield "reduce of ours", node("LossNode", LDA, content=mapping(), __reduce__={"args": arguments()})
-    yield "reduce of others", node(
-        "LossNode", "subprocess.Popen", content=mapping(), __reduce__={"args": arguments(text(touch))}
+    yield (
+        "reduce of others",
+        node("LossNode", "subprocess.Popen", content=mapping(), __reduce__={"args": arguments(text(touch))}),
     )
-    yield "loss that is none", node(
-        "LossNode", "sklearn._loss._loss.os", content=mapping(), __reduce__={"args": arguments(text(touch))}
+    yield (
+        "loss that is none",
+        node("LossNode", "sklearn._loss._loss.os", content=mapping(), __reduce__={"args": arguments(text(touch))}),
     )
-    yield "default factory", node(
-        "DefaultDictNode", "collections.defaultdict", content={"main": mapping(), "default_factory": run}
+    yield (
+        "default factory",
+        node("DefaultDictNode", "collections.defaultdict", content={"main": mapping(), "default_factory": run}),
     )
     yield "forest", node("QuantileForestNode", "x.y", content=mapping(), __reduce__={"args": arguments()})
     yield "unknown loader", node("ShellNode", "os.system", content=touch)
@@ -116,15 +122,20 @@ def hostile(marker):
     yield "dict of others", mapping({"a": text(1)}, name="os._Environ")
     yield "keys of a shell", mapping({touch: text(1)}, key="subprocess.Popen")
     yield "keys of ours", mapping({"a": text(1)}, key=KERNEL)
-    yield "keys that are no types", node(
-        "DictNode", "builtins.dict", content={touch: text(1)}, key_types=listed(function("os.system"))
+    yield (
+        "keys that are no types",
+        node("DictNode", "builtins.dict", content={touch: text(1)}, key_types=listed(function("os.system"))),
     )
-    yield "keys that are objects", node(
-        "DictNode", "builtins.dict", content={touch: text(1)}, key_types=listed(instance(KERNEL))
+    yield (
+        "keys that are objects",
+        node("DictNode", "builtins.dict", content={touch: text(1)}, key_types=listed(instance(KERNEL))),
     )
-    yield "keys from elsewhere", listed(
-        listed(instance(KERNEL), __id__=5),
-        node("DictNode", "builtins.dict", content={touch: text(1)}, key_types=listed(__id__=5)),
+    yield (
+        "keys from elsewhere",
+        listed(
+            listed(instance(KERNEL), __id__=5),
+            node("DictNode", "builtins.dict", content={touch: text(1)}, key_types=listed(__id__=5)),
+        ),
     )
     yield "number of another object", listed(listed(__id__=5), node("JsonNode", "builtins.str", content="1", __id__=5))
     yield "number of an object inside itself", listed(listed(__id__=5), __id__=5)
@@ -136,19 +147,37 @@ def hostile(marker):
     yield "array of ours", node("NdArrayNode", KERNEL, type="numpy", file="0.npy")
     yield "array elsewhere", node("NdArrayNode", "numpy.ndarray", type="numpy", file="../../etc/passwd.npy")
     yield "array of another type", node("NdArrayNode", "numpy.ndarray", type="pickle", file="0.npy")
-    yield "array of functions", node(
-        "NdArrayNode", "numpy.ndarray", type="json", content=[run], shape=arguments(text(1))
+    yield (
+        "array of functions",
+        node("NdArrayNode", "numpy.ndarray", type="json", content=[run], shape=arguments(text(1))),
     )
-    yield "array of deep lists", node(
-        "NdArrayNode", "numpy.ndarray", type="json", content=[listed(listed(text(1)))], shape=arguments(*[text(1)] * 3)
+    yield (
+        "array of deep lists",
+        node(
+            "NdArrayNode",
+            "numpy.ndarray",
+            type="json",
+            content=[listed(listed(text(1)))],
+            shape=arguments(*[text(1)] * 3),
+        ),
     )
-    yield "array of lists of lists", node(
-        "NdArrayNode", "numpy.ndarray", type="json", content=[listed(listed(text(1)))], shape=arguments(*[text(1)] * 2)
+    yield (
+        "array of lists of lists",
+        node(
+            "NdArrayNode",
+            "numpy.ndarray",
+            type="json",
+            content=[listed(listed(text(1)))],
+            shape=arguments(*[text(1)] * 2),
+        ),
     )
-    yield "generator of another name", node(
-        "RandomGeneratorNode",
-        "numpy.random._generator.Generator",
-        content={"bit_generator": mapping({"bit_generator": text("seed")}), "seed_seq": mapping()},
+    yield (
+        "generator of another name",
+        node(
+            "RandomGeneratorNode",
+            "numpy.random._generator.Generator",
+            content={"bit_generator": mapping({"bit_generator": text("seed")}), "seed_seq": mapping()},
+        ),
     )
     yield "random state of ours", node("RandomStateNode", LDA, content=mapping())
     yield "slice", node("SliceNode", "builtins.slice", content={"start": run, "stop": None, "step": None})
@@ -237,7 +266,7 @@ class Foreign:
 )
 def test_types_that_are_not_ours_are_refused(thing, plant):
     path = plant(json.loads(zipfile.ZipFile(io.BytesIO(skops.io.dumps(thing))).read("schema.json")) | {"__id__": 3})
-    with pytest.raises(ValueError, match=r"are trusted|entries that none has"):
+    with pytest.raises(ValueError, match=r"asks for .* are trusted, as data only|entries that none has"):
         load(path)
 
 

@@ -14,7 +14,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from eigenfeat.export.archive import Refusal
-from eigenfeat.export.stage_checks import check_csr, check_fitted, demand, is_count
+from eigenfeat.export.stage_checks import check_csr, check_fitted, check_numbers, demand, is_count
+from eigenfeat.moments import DenseMoments
 
 MAY_HAVE_GAPS = {"cv_results_"}
 """Attributes of estimators whose arrays may hold NaN or infinities: a fold that could not be scored. No prediction
@@ -44,6 +45,8 @@ def check_model(model: Any) -> None:
             demand(type(thing.bit_generator) is np.random.PCG64, f"{words} is no state of random numbers")
         elif _is_instance(thing):
             _check_attributes(thing)
+            if isinstance(thing, DenseMoments):
+                _check_moments(thing)
             if _is_own(thing) and isinstance(thing, BaseEstimator):
                 _check_estimator(thing)
 
@@ -130,6 +133,23 @@ def _check_attributes(thing: Any) -> None:
     if _is_own(thing) and is_dataclass(cls):
         expected = {field.name for field in fields(cls)}
         demand(names == expected, f"{cls.__name__} has not the fields it should have")
+
+
+def _check_moments(moments: DenseMoments) -> None:
+    """Sums that the compiled loops of `partial_fit` go on adding to."""
+    held = vars(moments)
+    classes, n_columns = held.get("classes"), held.get("n_features")
+    demand(isinstance(classes, np.ndarray) and classes.ndim == 1, "moments have no classes")
+    demand(is_count(n_columns, 0), "moments have no number of columns")
+    if held.get("_started") is False:
+        return
+    k, d = len(moments.classes), moments.n_features
+    shapes: dict[str, tuple[int, ...]] = dict.fromkeys(("counts", "weights", "weight_squares", "_seen"), (k,))
+    shapes |= {"_shifts": (k, d), "_offsets": (k, d), "_scatters": (k, d, d)}
+    if held.get("track_fourth"):
+        shapes |= {"_thirds": (k, d), "_fourths": (k,)}
+    for name, shape in shapes.items():
+        check_numbers(held.get(name), shape, f"{name} of moments", kinds="fib")
 
 
 def _check_estimator(estimator: BaseEstimator) -> None:

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 from eigenfeat.export.archive import STAMP, Archive, Refusal, read_archive, size_limit, stamp, uncompressed
 from eigenfeat.export.checks import check_model, forget_cached, try_model
 from eigenfeat.export.destination import check_destination, regular_file, replace_file
-from eigenfeat.export.trust import audit
+from eigenfeat.export.trust import audit, untrusted
 
 
 def save(model: Any, path: str | os.PathLike) -> Path:
@@ -72,7 +72,9 @@ def save(model: Any, path: str | os.PathLike) -> Path:
     try:
         check_model(model)
     except Refusal as refusal:
-        raise ValueError(f"{name} was not saved to {path}, since load would refuse it: the model {refusal}") from refusal
+        raise ValueError(
+            f"{name} was not saved to {path}, since load would refuse it: the model {refusal}"
+        ) from refusal
     if archive.n_bytes > size_limit(packed.getbuffer().nbytes):  # so many zeros look like a bomb: not compressed then
         packed = uncompressed(packed)
     replace_file(path, packed.getbuffer())
@@ -162,10 +164,7 @@ def _trusted(archive: Archive) -> list[str]:
     unknown = _skops().get_untrusted_types(data=archive.content)
     refused = [name for name in unknown if name not in ours]
     if refused:
-        raise Refusal(
-            f"asks for {', '.join(refused)}: not loaded, for only classes of eigenfeat, arrays of numpy, CSR matrices "
-            "of scipy and the estimators of scikit-learn that skops trusts are trusted"
-        )
+        raise Refusal(untrusted(", ".join(refused)))
     return unknown
 
 

@@ -63,16 +63,16 @@ class _Auditor:
             raise Refusal("is damaged or forged: an object in it has no class")
         loader, name = state["__loader__"], f"{state['__module__']}.{state['__class__']}"
         if loader not in RULES:
-            raise Refusal(_untrusted(f"{name} ({loader})"))
+            raise Refusal(untrusted(f"{name} ({loader})"))
         if loaders and loader not in loaders:
             raise Refusal(f"is forged: a {loader} ({name}) stands where there can be none")
         entries, rule = RULES[loader]
         if not state.keys() <= COMMON | entries:
             raise Refusal(f"is forged: a {loader} ({name}) has entries that none has")
         is_new = self._is_new(state.get("__id__"), (loader, name), fresh)
+        rule(self, state, name, depth + 1)
         if "file" in state and is_new:
             self._count(state)
-        rule(self, state, name, depth + 1)
         self.open.discard(state.get("__id__", -1))
 
     def _is_new(self, number: Any, kind: tuple[str, str], fresh: bool) -> bool:
@@ -181,7 +181,7 @@ class _Auditor:
             self.node(content[part], depth, ("DictNode",), fresh=True)
         kind = content["bit_generator"]["content"].get("bit_generator")
         if kind is None or _json_value(kind) != "PCG64":
-            raise Refusal(_untrusted("a random generator other than PCG64"))
+            raise Refusal(untrusted("a random generator other than PCG64"))
 
     def loss(self, state: dict, name: str, depth: int) -> None:
         _demand(name.startswith(LOSS_MODULES), name)
@@ -253,11 +253,12 @@ def _listed(content: Any) -> list:
 
 def _demand(trusted: bool, name: str) -> None:
     if not trusted:
-        raise Refusal(_untrusted(name))
+        raise Refusal(untrusted(name))
 
 
-def _untrusted(name: str) -> str:
+def untrusted(name: str) -> str:
     return (
-        f"asks for {name}: not loaded, for only classes of eigenfeat, arrays of numpy, CSR matrices of scipy and "
-        "estimators of scikit-learn are trusted"
+        f"asks for {name}: not loaded. Classes of eigenfeat's models, arrays of numpy, CSR matrices of scipy and the "
+        "estimators of scikit-learn that skops knows are trusted, as data only; functions, methods and calls never. If "
+        "you made this file yourself, open it with skops.io.load and name there what you trust"
     )
