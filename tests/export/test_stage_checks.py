@@ -17,22 +17,14 @@ from eigenfeat.features.maps import FEATURE_MAPS, CallableMap, PlainMap, PowerMa
 from eigenfeat.rows import RowStore
 from eigenfeat.scores.autoencoder import HiddenLayer, TiedAutoencoder
 from eigenfeat.solvers import DenseVectors, DualVectors
-from eigenfeat.stages import (
-    Affine,
-    BaseMap,
-    Beside,
-    Chain,
-    EstimatorScores,
-    FeatureLayer,
-    Fitted,
-    GaussianPosteriors,
-    GeometricMean,
-    KernelExpansion,
-    Softmax,
-    Stage,
-    WithConstant,
-)  # fmt: skip
+from eigenfeat.stages.affine import Affine
+from eigenfeat.stages.chain import Chain, Fitted
+from eigenfeat.stages.inputs import BaseMap, WithConstant
+from eigenfeat.stages.kernel_expansion import KernelExpansion
 from eigenfeat.stages.kernels import Kernel
+from eigenfeat.stages.layer import FeatureLayer
+from eigenfeat.stages.outputs import EstimatorScores, GaussianPosteriors, GeometricMean, Softmax
+from eigenfeat.stages.stage import Beside, Stage
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(20, 4))
@@ -48,7 +40,8 @@ GAUSSIAN = GaussianPosteriors(np.ones((4, 2, 3)), np.zeros(4))
 
 GOOD = [
     AFFINE, DUAL, LAYER, replace(LAYER, feature_map=ProductMap(SPLINE)),
-    replace(LAYER, feature_map=FEATURE_MAPS["cubic"]), KERNEL, COLUMNS, WithConstant(), BaseMap.of(StandardScaler().fit(X), X), Softmax(2.0), GAUSSIAN,
+    replace(LAYER, feature_map=FEATURE_MAPS["cubic"]), KERNEL, COLUMNS, WithConstant(),
+    BaseMap.of(StandardScaler().fit(X), X), Softmax(2.0), GAUSSIAN,
     GeometricMean((Chain((AFFINE, Softmax())), Chain((DUAL, Softmax())))), EstimatorScores(LOGIT, "predict_proba", 3),
     Beside((AFFINE, LAYER)), Chain((LAYER, Affine.of(np.ones((25, 2))))), Chain(), HiddenLayer(AUTOENCODER),
 ]  # fmt: skip
