@@ -8,6 +8,7 @@ import sys
 import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
 import skops.io
 from scipy import sparse
@@ -162,3 +163,10 @@ def test_models_of_mostly_zeros_are_saved_so_that_they_load(form, tmp_path, monk
     np.testing.assert_array_equal(load(path).transform(X), model.transform(X))
     if form is np.asarray:
         assert path.stat().st_size > X.nbytes / LARGEST_RATIO
+
+
+def test_models_of_many_names_are_saved_so_that_they_load(tmp_path, monkeypatch):
+    monkeypatch.setattr("eigenfeat.export.archive.SMALLEST_LIMIT", 10_000)
+    rows = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 3000)), columns=[f"column {i}" for i in range(3000)])
+    path = save(OrientedPCA().fit(rows), tmp_path / "model.skops")
+    assert load(path).feature_names_in_.tolist() == list(rows.columns)

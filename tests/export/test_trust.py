@@ -51,6 +51,11 @@ def instance(name, /, **attributes):
     return node("ObjectNode", name, content=mapping(attributes))
 
 
+def objects(rank, *content):
+    shape = arguments(*[text(1)] * rank)
+    return node("NdArrayNode", "numpy.ndarray", type="json", content=list(content), shape=shape)
+
+
 def function(name):
     return node("FunctionNode", name)
 
@@ -139,6 +144,8 @@ def hostile(marker):
     )
     yield "number of another object", listed(listed(__id__=5), node("JsonNode", "builtins.str", content="1", __id__=5))
     yield "number of an object inside itself", listed(listed(__id__=5), __id__=5)
+    yield "number zero", listed(__id__=0)
+    yield "number of text", listed(__id__="5")
     yield "json of more than a number", node("JsonNode", "builtins.str", content="[1, 2]", is_json=True)
     yield "json that is no text", node("JsonNode", "builtins.str", content=["[1]"], is_json=True)
     yield "json with entries", node("JsonNode", "builtins.str", content="1", attrs=run)
@@ -147,30 +154,10 @@ def hostile(marker):
     yield "array of ours", node("NdArrayNode", KERNEL, type="numpy", file="0.npy")
     yield "array elsewhere", node("NdArrayNode", "numpy.ndarray", type="numpy", file="../../etc/passwd.npy")
     yield "array of another type", node("NdArrayNode", "numpy.ndarray", type="pickle", file="0.npy")
-    yield (
-        "array of functions",
-        node("NdArrayNode", "numpy.ndarray", type="json", content=[run], shape=arguments(text(1))),
-    )
-    yield (
-        "array of deep lists",
-        node(
-            "NdArrayNode",
-            "numpy.ndarray",
-            type="json",
-            content=[listed(listed(text(1)))],
-            shape=arguments(*[text(1)] * 3),
-        ),
-    )
-    yield (
-        "array of lists of lists",
-        node(
-            "NdArrayNode",
-            "numpy.ndarray",
-            type="json",
-            content=[listed(listed(text(1)))],
-            shape=arguments(*[text(1)] * 2),
-        ),
-    )
+    yield "array of functions", objects(1, run)
+    yield "array of deep lists", objects(3, listed(listed(text(1))))
+    yield "array of lists of lists", objects(2, listed(listed(text(1))))
+    yield "array of one list many times", objects(2, listed(text(1), __id__=5), listed(text(1), __id__=5))
     yield (
         "generator of another name",
         node(

@@ -48,16 +48,15 @@ class Archive:
         The tree and the arrays again, not compressed, for skops to read: what was looked at is what is loaded.
     limit : int
         Bytes that the model may take.
+    needed : int
+        The least limit under which it is read.
     """
 
     tree: dict[str, Any]
     sizes: dict[str, int]
     content: bytes
     limit: int
-
-    @property
-    def n_bytes(self) -> int:
-        return max(len(self.content), sum(self.sizes.values()))
+    needed: int
 
 
 def stamp(version: str) -> str:
@@ -98,8 +97,9 @@ def read_archive(stream: BinaryIO, max_bytes: int | None = None) -> Archive:
             raise Refusal(too_large(TREE_SHARE * packed.getinfo(TREE).file_size, limit))
         members = {name: _unpacked(packed, name) for name in names if name != STAMP}
     sizes = {name: _array_size(name, data, limit) for name, data in members.items() if name != TREE}
-    tree = json.loads(members[TREE])
-    return Archive(tree, sizes, _stored(members).getvalue(), limit)
+    content = _stored(members).getvalue()
+    needed = max(len(content), sum(sizes.values()), TREE_SHARE * len(members[TREE]))
+    return Archive(json.loads(members[TREE]), sizes, content, limit, needed)
 
 
 def _check_sizes(members: list[zipfile.ZipInfo], limit: int) -> None:

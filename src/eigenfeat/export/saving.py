@@ -75,7 +75,7 @@ def save(model: Any, path: str | os.PathLike) -> Path:
         raise ValueError(
             f"{name} was not saved to {path}, since load would refuse it: the model {refusal}"
         ) from refusal
-    if archive.n_bytes > size_limit(packed.getbuffer().nbytes):  # so many zeros look like a bomb: not compressed then
+    if archive.needed > size_limit(packed.getbuffer().nbytes):  # so many zeros look like a bomb: not compressed then
         packed = uncompressed(packed)
     replace_file(path, packed.getbuffer())
     return path

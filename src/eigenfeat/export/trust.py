@@ -78,7 +78,7 @@ class _Auditor:
     def _is_new(self, number: Any, kind: tuple[str, str], fresh: bool) -> bool:
         if number is None:
             return True
-        if not isinstance(number, int) or isinstance(number, bool):
+        if not isinstance(number, int) or isinstance(number, bool) or number == 0:  # skops takes 0 for no number
             raise Refusal("is forged: an object's number is none")
         if number not in self.known:
             self.known[number] = kind
