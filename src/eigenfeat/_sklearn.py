@@ -28,9 +28,6 @@ __all__ = [
     "checked_fit",
 ]
 
-#: How scikit-learn's own settings of an instance (`set_output`, `set_fit_request`) begin; a fit leaves them alone.
-OF_SCIKIT_LEARN = ("_sklearn", "_metadata")
-
 #: What makes a model anew; other decorated methods (`partial_fit`, `path`) add to it or leave it alone.
 WHOLE_FITS = ("fit", "fit_moments")
 
@@ -52,8 +49,7 @@ def checked_fit(method: Callable) -> Callable:
             return checked(self, *args, **kwargs)
         before = dict(vars(self))
         if not getattr(self, "warm_start", False):
-            kept = self.get_params(deep=False).keys()
-            for name in [name for name in before if name not in kept and not name.startswith(OF_SCIKIT_LEARN)]:
+            for name in [name for name in before if name.endswith("_")]:
                 delattr(self, name)
         self._is_fitting = True
         try:
