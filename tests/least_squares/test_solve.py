@@ -77,7 +77,7 @@ def test_solvers_agree_entry_by_entry(seed, n, d, rank, shift, model):
     for solver in ("primal", "dual", "block_cg", "lsqr"):
         solution = solve(one, solver, EXACT)
         np.testing.assert_allclose(solution.values, reference.values, rtol=1e-7)
-        np.testing.assert_allclose(solution.scores, reference.scores, atol=1e-5)
+        np.testing.assert_allclose(solution.scores, reference.scores, atol=1e-9)
 
 
 @pytest.mark.parametrize("model", ["lda", "cca", "opls"])
@@ -103,7 +103,7 @@ def test_tied_eigenvalues_take_the_limit_of_a_vanishing_ridge():
     np.testing.assert_allclose(tied.values, 1)
     assert np.all(np.diff(np.linalg.norm(tied.vectors, axis=0)) > 0)
     nearly = solve(problem(X, H, project, 1e-6))
-    np.testing.assert_allclose(nearly.vectors, tied.vectors, atol=1e-4 * np.abs(tied.vectors).max())
+    np.testing.assert_allclose(nearly.vectors, tied.vectors, atol=1e-6 * np.abs(tied.vectors).max())
 
 
 def test_a_change_of_basis_moves_directions_and_not_scores():
@@ -143,6 +143,7 @@ def test_a_neighbouring_solution_is_a_head_start():
     cold = solve(problem(X, H, project, 1.0), "block_cg", LeastSquaresRequest(tol=1e-4))
     warm = solve(problem(X, H, project, 1.0), "block_cg", LeastSquaresRequest(tol=1e-4, start=near.vectors))
     assert warm.n_iter < cold.n_iter
+    # tol=1e-4 of residuals, times the square root of the condition of XᵀX + I, 83, at most
     assert largest_angle(warm.vectors, solve(problem(X, H, project, 1.0)).vectors) < 1e-2
 
 
