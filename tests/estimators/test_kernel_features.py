@@ -97,9 +97,10 @@ def test_an_oriented_feature_has_the_largest_quotient_and_changes_less_than_kern
         moves = [(weight, transformation)]
         model = OrientedKernelPCA(1, gamma=0.5, invariances=moves, expand_over=expand_over).fit(CLOUD)
         variance, change, norm = variance_change_and_norm(model, transformation)
-        assert variance / (weight * change + 1e-3 * norm) == pytest.approx(model.eigenvalues_[0], rel=1e-6)
+        # αᵀKα is summed anew here, of large coefficients that cancel: K is nearly singular.
+        assert variance / (weight * change + 1e-3 * norm) == pytest.approx(model.eigenvalues_[0], rel=1e-5)
         theirs = variance_change_and_norm(plain, transformation)
-        assert model.eigenvalues_[0] >= theirs[0] / (weight * theirs[1] + 1e-3 * theirs[2]) * (1 - 1e-6)
+        assert model.eigenvalues_[0] >= theirs[0] / (weight * theirs[1] + 1e-3 * theirs[2]) * (1 - 1e-5)
         changes.append(change / variance)
     assert (np.diff(changes) < 0).all()
 

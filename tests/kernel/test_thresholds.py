@@ -17,9 +17,8 @@ def test_margin_is_the_cut_of_a_support_vector_machine(gap):
     spread = np.sqrt(np.average((q - centre) ** 2, weights=weights))
     svm = SVC(kernel="linear", C=1.0, tol=1e-9).fit(((q - centre) / spread)[:, None], positive, weights)
     cut = centre - spread * svm.intercept_[0] / svm.coef_[0, 0]
-    assert margin_threshold(q, positive, weights) == pytest.approx(
-        cut, abs=1e-6
-    )  # LIBSVM keeps kernel values in float32
+    # LIBSVM keeps kernel values in float32.
+    assert margin_threshold(q, positive, weights) == pytest.approx(cut, abs=1e-6)
 
 
 def test_margin_halves_the_gap_of_separable_classes():
