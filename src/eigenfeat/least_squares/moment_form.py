@@ -57,6 +57,11 @@ class Scatters:
         cross, targets = W * moments.cross(), W * moments.target_covariance()
         return cls(inputs, cross, targets, moments.input_mean, moments.target_mean)
 
+    @property
+    def solver(self) -> str:
+        """The way of `eigenfeat.least_squares.solve` they go: by columns, or by rows where moments hold those."""
+        return "dual" if isinstance(self.inputs, FactoredForm) else "primal"
+
     def space(self, project: bool) -> TargetSpace:
         """Orthonormal targets that span the columns of H, as combinations of those.
 
