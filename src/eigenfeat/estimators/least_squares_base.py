@@ -246,14 +246,14 @@ class LeastSquaresBase(ComponentsMixin, Estimator):
                     f"kernel='precomputed' takes the dense square kernel matrix of the training rows, got {given}. "
                     "Give K(train, train) to fit and K(new, train) to transform, or name a kernel."
                 )
-            self._kernel, self.gamma_ = Kernel("linear"), 1.0
+            self.kernel_, self.gamma_ = Kernel("linear"), 1.0
             return X
         assert self.kernel is not None  # no caller has rows without one
         gamma = self.gamma
         if gamma is None:
             gamma = default_gamma(X, np.ones(X.shape[0]) if weights is None else weights)
-        self._kernel, self.gamma_ = Kernel(self.kernel, gamma, self.degree, self.coef0), gamma
-        return KernelRows(self._kernel, X).between(np.arange(X.shape[0]))
+        self.kernel_, self.gamma_ = Kernel(self.kernel, gamma, self.degree, self.coef0), gamma
+        return KernelRows(self.kernel_, X).between(np.arange(X.shape[0]))
 
     # ------------------------------------------------------------------ what was found
 
@@ -293,7 +293,7 @@ class LeastSquaresBase(ComponentsMixin, Estimator):
         self.dual_coef_ = np.ascontiguousarray(coefficients.T)
         self.offsets_ = -(self.dual_coef_ @ quotient.rows.mean)
         points = np.arange(X.shape[0]) if self.kernel == "precomputed" else X
-        stage = KernelExpansion(self._kernel, points, self.dual_coef_.T, self.offsets_)
+        stage = KernelExpansion(self.kernel_, points, self.dual_coef_.T, self.offsets_)
         self.fitted_ = Fitted(features=Chain((stage,)))
 
     def _store_targets(self, quotient: Quotient, vectors: np.ndarray, relate: Callable[[], TargetRelation]) -> None:
