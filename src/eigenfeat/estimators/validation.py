@@ -77,6 +77,17 @@ def check_moments(moments, needs_labels: bool, needs_fourth: bool, *, estimator:
             f"{estimator} needs moments of rows of at least {'two classes' if needs_labels else 'one row'}; these have "
             f"seen {present} class{'' if present == 1 else 'es'}: update or merge them with rows first."
         )
+    if needs_labels and not moments.weights.all():
+        absent = moments.classes[np.argmin(moments.weights)]
+        raise ValueError(
+            f"These moments have seen no row of class {absent!r}: collect them without naming it, or merge them with "
+            "the moments of rows that have it."
+        )
+    if needs_labels and moments.counts.max() == 1 and moments.n_classes > 2:
+        raise ValueError(
+            f"Every row of these moments is a class of its own ({moments.n_classes} labels): cut a continuous target "
+            "into slices before you collect them."
+        )
     if needs_fourth and getattr(moments, "track_fourth", True) is False:
         raise ValueError(
             'shrinkage="auto" needs fourth moments, which these were collected without: collect with '

@@ -97,7 +97,7 @@ class MomentForm:
             noise=regularisation.with_ridge(scatters.inputs).shifted(alpha),
             signal_factor=factor,
             references=scatters.cross.T,
-            offset=scatters.input_mean,
+            origin=scatters.input_mean,
             label=label,
             kind=KIND,
         )
