@@ -10,16 +10,12 @@ from sklearn.neighbors import kneighbors_graph
 from sklearn.pipeline import make_pipeline
 
 from eigenfeat import (
-    HypergraphFeatures,
     LeastSquaresCCA,
     LeastSquaresFeatures,
     LeastSquaresLDA,
     LeastSquaresOPLS,
 )
 from eigenfeat.moments import CrossMoments, collect_cross_moments, collect_moments
-
-MULTI_OUTPUT = [LeastSquaresCCA, LeastSquaresOPLS, HypergraphFeatures, LeastSquaresFeatures]
-
 
 # ---------------------------------------------------------------------- unlabelled rows
 

@@ -104,8 +104,7 @@ class LeastSquaresTransformer(LeastSquaresBase):
             if value not in allowed:
                 ways_out = " or ".join(repr(choice) for choice in allowed)
                 raise ValueError(
-                    f"{name}={value!r} works on rows, and fit_moments has none: set {name}={ways_out}, or call "
-                    "fit(X, y)."
+                    f"{name}={value!r} works on rows, not on these moments: set {name}={ways_out}, or call fit(X, y)."
                 )
 
     def _choose_alpha(self, X, y, weights, quotient: LeastSquaresQuotient) -> float:
