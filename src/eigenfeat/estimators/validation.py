@@ -44,15 +44,16 @@ def check_class_labels(y, sample_weight=None, *, estimator: str) -> tuple[np.nda
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
-            f"{estimator} needs rows of at least two classes; y has only one class, {classes.tolist()[0]!r}. Check the label "
-            "column, or how the rows were split."
+            f"{estimator} needs rows of at least two classes; y has only one class, {classes.tolist()[0]!r}. Check the "
+            "label column, or how the rows were split."
         )
     if sample_weight is not None:
         totals = np.bincount(codes, sample_weight)
         if not totals.all():
+            absent = classes.tolist()[int(np.argmin(totals))]
             raise ValueError(
-                f"Class {classes.tolist()[int(np.argmin(totals))]!r} has no row of positive sample weight: drop the class from y, "
-                "or weight at least one of its rows."
+                f"Class {absent!r} has no row of positive sample weight: drop the class from y, or weight at least one "
+                "of its rows."
             )
     return classes, codes
 
