@@ -25,7 +25,7 @@ from eigenfeat import (
     VanishingComponents,
 )
 from eigenfeat.estimators.streaming import CheckedRows
-from eigenfeat.rows import ArrayRows, LabelledRows, RowBlock, RowSource
+from eigenfeat.rows import ArrayRows, RandomRows, RowBlock, RowSource, as_row_source
 
 rng = np.random.default_rng(0)
 N, D = 600, 6
@@ -215,11 +215,11 @@ def test_blocks_are_checked_as_they_pass(rows, labels, weights, words):
 
 def test_labels_come_with_the_rows():
     for y, weights in ((CODES, None), (None, WEIGHTS)):
-        with pytest.raises(ValueError, match=r"brings labels and weights with its rows.*LabelledRows"):
+        with pytest.raises(ValueError, match=r"brings labels and weights with its rows.*as_row_source"):
             FisherLDA().fit(Stream(X, TEXT), y, sample_weight=weights)
     with pytest.raises(TypeError, match="has no column 'kind' to take labels from"):
         FisherLDA().fit(Stream(), y="kind")
-    assert_same_fit(FisherLDA().fit(LabelledRows(Stream(), CODES)), FisherLDA().fit(X, CODES))
+    assert_same_fit(FisherLDA().fit(as_row_source(Stream(), CODES)), FisherLDA().fit(X, CODES))
 
 
 @pytest.mark.parametrize(
@@ -228,8 +228,8 @@ def test_labels_come_with_the_rows():
         (KernelFisherClassifier(), r"KernelFisherClassifier needs its rows in memory here, and Stream is read a block"),
         (GEMClassifier(), r"GEMClassifier needs its rows in memory.*eigenfeat\.rows\.held"),
         (MultinomialLogit(), "can only be read in order, and the logit"),
-        (HypergraphFeatures(), "weighs labels by how many rows have them"),
-        (LeastSquaresLDACV(), "chooses alpha on rows"),
+        (HypergraphFeatures(), "Moments of labels do not tell the hypergraph"),
+        (LeastSquaresLDACV(), "LeastSquaresLDACV needs its rows in memory here"),
         (LeastSquaresLDA(penalty="lasso"), "penalty='lasso' works on rows"),
         (LeastSquaresLDA(kernel="rbf"), "kernel='rbf' works on rows"),
     ],
@@ -248,6 +248,6 @@ def test_batches_of_a_partial_fit_are_arrays():
 
 
 def test_a_checked_source_can_do_what_its_source_can():
-    checked = CheckedRows(ArrayRows(X, TEXT), "classes", "a test")
-    assert checked.has_random_access and checked.n_rows == N
+    checked = CheckedRows(ArrayRows(X, TEXT))
+    assert isinstance(checked, RandomRows) and checked.n_rows == N
     np.testing.assert_array_equal(checked.rows(slice(3, 5)), X[3:5])

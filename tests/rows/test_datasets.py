@@ -38,7 +38,7 @@ def parquet(tmp_path):
 @chunkings
 def test_the_rows_that_were_written(path, batch_size):
     source = eigenfeat.rows.open(path, label="kind", weight="w", drop=["code"])
-    assert source.n_rows == N and source.names == tuple(NAMES) and not source.has_random_access
+    assert source.n_rows == N and source.names == tuple(NAMES)
     assert_same(source, labels=TEXT, weights=WEIGHTS, batch_size=batch_size)
 
 

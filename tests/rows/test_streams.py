@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from row_tables import X, assert_same, chunkings
 from scipy import sparse
@@ -23,6 +23,7 @@ class Cut(StreamedRows):
             yield Batch(part)
 
 
+@settings(deadline=None)  # threads start when they can
 @given(st.lists(st.integers(0, 211), max_size=8).map(sorted), st.sampled_from([None, 1, 7, 211, 500]))
 def test_blocks_do_not_depend_on_the_batches(edges, batch_size):
     assert_same(Cut(X, edges), batch_size=batch_size)

@@ -7,8 +7,8 @@ import numpy as np
 from eigenfeat._sklearn import Integral, Interval
 from eigenfeat.estimators.base import QuotientTransformer
 from eigenfeat.moments import Moments
-from eigenfeat.quotients import Quotient, fisher
-from eigenfeat.rows import LabelledRows, RowSource
+from eigenfeat.quotients import CRITERIA, Criterion
+from eigenfeat.rows import RowSource, as_row_source
 
 
 class SlicedInverseRegression(QuotientTransformer):
@@ -81,7 +81,7 @@ class SlicedInverseRegression(QuotientTransformer):
         blocks = [(block.labels, block.weights) for block in source.blocks()]
         labels, weights = zip(*blocks)
         together = None if weights[0] is None else np.concatenate(weights)
-        return LabelledRows(source, self._labels(np.concatenate(labels), together), together)
+        return as_row_source(source, self._labels(np.concatenate(labels), together), together)
 
     # No partial_fit: slices are cut at quantiles of all of y.
     def _labels(self, y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
@@ -97,11 +97,14 @@ class SlicedInverseRegression(QuotientTransformer):
         self.slice_edges_ = slice_edges(y, weights, self.n_slices)
         return np.searchsorted(self.slice_edges_, y, side="right")
 
-    def _quotient(self, moments: Moments) -> Quotient:
-        return fisher(moments, "total", "share", self._regularisation())
+    def _criterion(self) -> Criterion:
+        return CRITERIA["fisher_total"]
 
-    def _fit_moments(self, moments: Moments):
-        super()._fit_moments(moments)
+    def _options(self, moments: Moments) -> dict:
+        return {"regularisation": self._regularisation()}
+
+    def _fit_moments(self, moments: Moments, shared: bool = False):
+        super()._fit_moments(moments, shared)
         del self.classes_  # slices are not classes
         return self
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from eigenfeat.rows import Block, RowBlock, RowSource, RowView, Selection, dense
+from eigenfeat.rows import Block, RandomRows, RowBlock, RowSource, RowView, Selection, StreamView, dense
 
 
 @dataclass(frozen=True, eq=False)
-class CheckedRows(RowView):
+class CheckedStream(StreamView):
     """A source whose blocks are finite, with the labels that are needed and weights that are not negative.
 
     Attributes
@@ -29,25 +29,9 @@ class CheckedRows(RowView):
 
     def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
         for block in self.source.blocks(batch_size):
-            self._check_finite(block.rows, block.start)
+            check_finite(block.rows, block.start, self.names)
             self._check_weights(block)
             yield replace(block, labels=None if self.kind is None else self._checked_labels(block))
-
-    def rows(self, selection: Selection) -> Block:
-        rows = self.source.rows(selection)
-        self._check_finite(rows, selection.start or 0 if isinstance(selection, slice) else 0)
-        return rows
-
-    def _check_finite(self, rows: Block, start: int) -> None:
-        values = rows.data if sparse.issparse(rows) else rows
-        if values.dtype.kind == "f" and not np.isfinite(values).all():
-            rows = dense(rows)
-            row, column = np.argwhere(~np.isfinite(rows))[0]
-            name = repr(self.names[column]) if self.names else str(column)
-            raise ValueError(
-                f"Input X contains NaN or infinity: the first is {rows[row, column]} in row {start + row + 1}, "
-                f"column {name}. Fill it in (missing= of eigenfeat.rows.open) or leave such rows out."
-            )
 
     def _check_weights(self, block: RowBlock) -> None:
         weights = block.weights
@@ -76,7 +60,30 @@ class CheckedRows(RowView):
         return labels
 
 
-def streamed(estimator: Any, source: RowSource, y: Any, sample_weight: Any, kind: str | None) -> CheckedRows:
+@dataclass(frozen=True, eq=False)
+class CheckedRows(RowView):
+    """Rows that are finite, in any order."""
+
+    def rows(self, selection: Selection) -> Block:
+        rows = self.source.rows(selection)
+        check_finite(rows, selection.start or 0 if isinstance(selection, slice) else 0, self.names)
+        return rows
+
+
+def check_finite(rows: Block, start: int, names: tuple[str, ...] | None) -> None:
+    """Refuses NaN and infinity by row, counted from ``start``, and column."""
+    values = rows.data if sparse.issparse(rows) else rows
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        rows = dense(rows)
+        row, column = np.argwhere(~np.isfinite(rows))[0]
+        raise ValueError(
+            f"Input X contains NaN or infinity: the first is {rows[row, column]} in row {start + row + 1}, column "
+            f"{repr(names[column]) if names else column}. Fill it in (missing= of eigenfeat.rows.open) or leave such "
+            "rows out."
+        )
+
+
+def streamed(estimator: Any, source: RowSource, y: Any, sample_weight: Any, kind: str | None) -> CheckedStream:
     """A source to fit on: how wide its rows are and what its columns are called is kept in the estimator.
 
     Parameters
@@ -88,13 +95,13 @@ def streamed(estimator: Any, source: RowSource, y: Any, sample_weight: Any, kind
     sample_weight : None
         Weights come with the rows.
     kind : {"classes", "numbers", "values"} or None
-        As in `CheckedRows`.
+        As in `CheckedStream`.
     """
     if sample_weight is not None or not (y is None or isinstance(y, str)):
         raise ValueError(
             "A row source brings labels and weights with its rows: y is the name of a column or None, sample_weight is "
             "None. Name columns in eigenfeat.rows.open(..., label=, weight=), or give arrays of known length as "
-            "eigenfeat.rows.LabelledRows(source, labels, weights)."
+            "eigenfeat.rows.as_row_source(source, labels, weights)."
         )
     source = source if y is None else source.with_label(y)
     estimator.n_features_in_ = source.n_columns
@@ -102,10 +109,10 @@ def streamed(estimator: Any, source: RowSource, y: Any, sample_weight: Any, kind
         estimator.feature_names_in_ = np.array(source.names, dtype=object)
     elif hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
-    return CheckedRows(source, kind, type(estimator).__name__)
+    return CheckedStream(source, kind, type(estimator).__name__)
 
 
-def streamed_new(estimator: Any, source: RowSource) -> CheckedRows:
+def streamed_new(estimator: Any, source: RowSource) -> RowSource:
     """A source for a model that has been fitted: as wide as its training rows, with the same columns."""
     name = type(estimator).__name__
     if source.n_columns != estimator.n_features_in_:
@@ -117,7 +124,7 @@ def streamed_new(estimator: Any, source: RowSource) -> CheckedRows:
             f"{name} was fitted with a column {other[0]!r} where this source has {other[1]!r}: open it with "
             "columns=list(model.feature_names_in_)."
         )
-    return CheckedRows(source, None, name)
+    return CheckedRows(source) if isinstance(source, RandomRows) else CheckedStream(source, None, name)
 
 
 def refuse_source(estimator: Any, source: RowSource) -> None:

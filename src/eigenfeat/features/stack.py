@@ -6,20 +6,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import TypeVar
 
 import numpy as np
 
 from eigenfeat.features.layer import LayerDirections, LayerSettings, find_layer, unit_scale
 from eigenfeat.features.maps import FeatureMap
 from eigenfeat.moments import Moments, collect_moments
-from eigenfeat.rows import MappedRows, RandomRows, RowSource, first_rows
+from eigenfeat.rows import RandomRows, RowSource, first_rows, mapped
 from eigenfeat.stages import Affine, Chain, FeatureLayer, LayerRows, Stage, WithConstant
 
 MAP_SAMPLE = 20_000
 """Rows whose projections a fitted map (a spline's knots) learns from."""
-
-Source = TypeVar("Source", bound=RowSource)
 
 Seconds = dict[str, float]
 """What the stages of a fit took, by name."""
@@ -51,7 +48,7 @@ class FittedLayer:
 
     def held(self, rows: RandomRows) -> RandomRows:
         """The layer's rows, with its projections in memory and the features made of them when they are asked for."""
-        return LayerRows.of(_with_constant(rows, self.constant), self.stage)
+        return LayerRows.of(_with_constant(rows, self.constant), self.stage)  # type: ignore[arg-type]
 
     def feature_names(self, inputs: Sequence[str], prefix: str = "") -> list[str]:
         """Names of the columns: inputs, where kept, then pair, rank within the pair and function of the projection."""
@@ -162,8 +159,8 @@ def timed(seconds: Seconds, stage: str) -> Iterator[None]:
     seconds[stage] = seconds.get(stage, 0.0) + perf_counter() - start
 
 
-def _with_constant(rows: Source, constant: bool) -> Source | MappedRows:
-    return MappedRows(rows, WithConstant()) if constant else rows
+def _with_constant(rows: RowSource, constant: bool) -> RowSource:
+    return mapped(rows, WithConstant()) if constant else rows
 
 
 def _fitted_map(settings: LayerSettings, projection: Affine, rows: RowSource | None) -> FeatureMap:

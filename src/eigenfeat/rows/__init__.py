@@ -13,7 +13,18 @@ from eigenfeat.rows.source import Block, RandomRows, RowBlock, RowSource, Select
 from eigenfeat.rows.store import RowStore
 from eigenfeat.rows.streams import Batch, StreamedRows
 from eigenfeat.rows.svmlight import SvmlightRows
-from eigenfeat.rows.views import ChosenRows, LabelledRows, MappedRows, RowMap, RowView, as_row_source
+from eigenfeat.rows.views import (
+    ChosenRows,
+    LabelledRows,
+    LabelledStream,
+    MappedRows,
+    MappedStream,
+    RowMap,
+    RowView,
+    StreamView,
+    as_row_source,
+    mapped,
+)
 
 __all__ = [
     "ArrayRows",
@@ -24,7 +35,9 @@ __all__ = [
     "DatasetRows",
     "FrameRows",
     "LabelledRows",
+    "LabelledStream",
     "MappedRows",
+    "MappedStream",
     "MatrixRows",
     "MemoryMapRows",
     "RandomRows",
@@ -34,6 +47,7 @@ __all__ = [
     "RowStore",
     "RowView",
     "Selection",
+    "StreamView",
     "StreamedRows",
     "SvmlightRows",
     "Table",
@@ -41,6 +55,7 @@ __all__ = [
     "dense",
     "first_rows",
     "held",
+    "mapped",
     "open",
     "over_parts",
     "read_ahead",

@@ -12,7 +12,7 @@ from joblib import effective_n_jobs
 from scipy import sparse
 
 from eigenfeat._threads import blas_threads, one_blas_thread
-from eigenfeat.rows.source import Block, RowSource
+from eigenfeat.rows.source import Block, RandomRows, RowSource
 
 # A block of this many bytes stays in the caches of one core between the two products it is used in.
 BLOCK_BYTES = 4_000_000
@@ -59,10 +59,9 @@ def held(source: RowSource, batch_size: int | None = 4096) -> np.ndarray:
 
 def first_rows(source: RowSource, count: int) -> Block:
     """The first rows of a source, ``count`` of them where it has as many, in its type."""
-    if source.has_random_access:
-        return source.rows(slice(0, count if source.n_rows is None else min(count, source.n_rows)))
-    blocks = source.blocks(count)
-    return next(blocks).rows.astype(source.dtype, copy=False)
+    if isinstance(source, RandomRows):
+        return source.rows(slice(0, min(count, source.n_rows)))
+    return next(source.blocks(count)).rows.astype(source.dtype, copy=False)
 
 
 def dense(block: Block) -> np.ndarray:

@@ -71,27 +71,15 @@ class RowSource(ABC):
         """Of the columns, where they have any."""
         return None
 
-    @property
-    def has_random_access(self) -> bool:
-        """Whether `rows` works."""
-        return False
-
     @abstractmethod
     def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
         """One pass, in order; without ``batch_size``, in blocks that suit the source."""
-
-    def rows(self, selection: Selection) -> Block:
-        """The chosen rows, in the type of the source."""
-        raise TypeError(
-            f"{type(self).__name__} can only be read in order: call blocks(), or hold its rows in memory first "
-            "(eigenfeat.rows.held)."
-        )
 
     def with_label(self, name: str) -> RowSource:
         """The same rows with one of their columns as the label, where columns have names."""
         raise TypeError(
             f"{type(self).__name__} has no column {name!r} to take labels from: its columns have no names. Give labels "
-            "where the source is made, or as eigenfeat.rows.LabelledRows(source, labels)."
+            "where the source is made, or as eigenfeat.rows.as_row_source(source, labels)."
         )
 
 
@@ -106,10 +94,6 @@ class RandomRows(RowSource):
     def n_rows(self) -> int: ...
 
     @property
-    def has_random_access(self) -> bool:
-        return True
-
-    @property
     def labels(self) -> np.ndarray | None:
         """(n,) labels of the rows, where they have any."""
         return None
@@ -120,7 +104,8 @@ class RandomRows(RowSource):
         return None
 
     @abstractmethod
-    def rows(self, selection: Selection) -> Block: ...
+    def rows(self, selection: Selection) -> Block:
+        """The chosen rows, in the type of the source."""
 
     def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
         step = batch_size or self.default_batch
