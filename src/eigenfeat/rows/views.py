@@ -27,15 +27,10 @@ class RowMap(Protocol):
         """Columns made of rows of this width."""
 
 
-@dataclass(frozen=True, eq=False)
-class RowView(RandomRows):
-    """A view with a row for every row of its source, in any order."""
+class SameColumns:
+    """Columns of a view that are those of its source."""
 
-    source: RandomRows
-
-    @property
-    def n_rows(self) -> int:
-        return self.source.n_rows
+    source: RowSource
 
     @property
     def n_columns(self) -> int:
@@ -48,6 +43,32 @@ class RowView(RandomRows):
     @property
     def names(self) -> tuple[str, ...] | None:
         return self.source.names
+
+
+class MappedColumns:
+    """Columns of a view that a row map makes: they have no names."""
+
+    source: RowSource
+    row_map: RowMap
+
+    @property
+    def n_columns(self) -> int:
+        return self.row_map.n_columns(self.source.n_columns)
+
+    @property
+    def names(self) -> None:
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class RowView(SameColumns, RandomRows):
+    """A view with a row for every row of its source, in any order."""
+
+    source: RandomRows
+
+    @property
+    def n_rows(self) -> int:
+        return self.source.n_rows
 
     @property
     def labels(self) -> np.ndarray | None:
@@ -95,18 +116,10 @@ class LabelledRows(RowView):
 
 
 @dataclass(frozen=True, eq=False)
-class MappedRows(RowView):
+class MappedRows(MappedColumns, RowView):
     """The rows of a source after a row map, made when they are asked for."""
 
     row_map: RowMap
-
-    @property
-    def n_columns(self) -> int:
-        return self.row_map.n_columns(self.source.n_columns)
-
-    @property
-    def names(self) -> None:
-        return None  # columns of its own
 
     def rows(self, selection: Selection) -> Block:
         return self.row_map.apply(self.source.rows(selection))
@@ -116,7 +129,7 @@ class MappedRows(RowView):
 
 
 @dataclass(frozen=True, eq=False)
-class StreamView(RowSource):
+class StreamView(SameColumns, RowSource):
     """A view of a source that can only be read in order, and so can the view."""
 
     source: RowSource
@@ -124,18 +137,6 @@ class StreamView(RowSource):
     @property
     def n_rows(self) -> int | None:
         return self.source.n_rows
-
-    @property
-    def n_columns(self) -> int:
-        return self.source.n_columns
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.source.dtype
-
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        return self.source.names
 
     def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
         return self.source.blocks(batch_size)
@@ -153,18 +154,10 @@ class LabelledStream(StreamView):
 
 
 @dataclass(frozen=True, eq=False)
-class MappedStream(StreamView):
+class MappedStream(MappedColumns, StreamView):
     """The blocks of a stream after a row map."""
 
     row_map: RowMap
-
-    @property
-    def n_columns(self) -> int:
-        return self.row_map.n_columns(self.source.n_columns)
-
-    @property
-    def names(self) -> None:
-        return None  # columns of its own
 
     def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
         return _mapped(self.source, self.row_map, batch_size)
