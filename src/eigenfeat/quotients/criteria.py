@@ -28,6 +28,7 @@ from functools import partial
 import numpy as np
 
 from eigenfeat.moments import Mixture, Moments, SymmetricForm, as_form, identity_like
+from eigenfeat.quotients.power import comodulation, power_share
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.quotients.regularisation import NoiseKind, Regularisation
 
@@ -191,6 +192,8 @@ CRITERIA: dict[str, Criterion] = {
             True,
             partial(contrast, noise="covariance"),
         ),
+        Criterion("power_share", "power of a mixture of trials", "pooled with that of another", True, power_share),
+        Criterion("comodulation", "covariance of power with a target", "mean power", True, comodulation),
         Criterion("ratio", "any", "any", False, ratio),
     )
 }

@@ -5,6 +5,7 @@ from eigenfeat.rows.blocks import dense, held, over_parts, row_blocks
 from eigenfeat.rows.files import Table, read_table, write_table
 from eigenfeat.rows.source import Block, RandomRows, RowBlock, RowSource, Selection
 from eigenfeat.rows.store import RowStore
+from eigenfeat.rows.trials import TimeSamples, centred_trials
 from eigenfeat.rows.views import ChosenRows, LabelledRows, MappedRows, RowMap, RowView, as_row_source
 
 __all__ = [
@@ -21,7 +22,9 @@ __all__ = [
     "RowView",
     "Selection",
     "Table",
+    "TimeSamples",
     "as_row_source",
+    "centred_trials",
     "dense",
     "held",
     "over_parts",

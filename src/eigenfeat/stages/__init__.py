@@ -7,9 +7,11 @@ from eigenfeat.stages.kernel_expansion import KernelExpansion
 from eigenfeat.stages.layer import FeatureLayer, LayerRows
 from eigenfeat.stages.outputs import EstimatorScores, GaussianPosteriors, GeometricMean, Softmax
 from eigenfeat.stages.stage import Beside, Stage
+from eigenfeat.stages.trials import BandPass, SignalPower, UnitPower
 
 __all__ = [
     "Affine",
+    "BandPass",
     "BaseMap",
     "Beside",
     "Chain",
@@ -20,7 +22,9 @@ __all__ = [
     "GeometricMean",
     "KernelExpansion",
     "LayerRows",
+    "SignalPower",
     "Softmax",
     "Stage",
+    "UnitPower",
     "WithConstant",
 ]
