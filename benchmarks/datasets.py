@@ -92,5 +92,5 @@ def load_news20() -> tuple[sparse.csr_matrix, np.ndarray, sparse.csr_matrix, np.
 
 
 def load_eeg() -> dict[str, np.ndarray]:
-    """Motor imagery of one subject: X (trials, channels, time) int16, y, imagined, fs, names of channels and classes."""
+    """Motor imagery of one subject: X (trials, channels, time) int16, y, imagined, fs, channels, classes."""
     return load_arrays("eegbci_s001.npz", "PhysioNet EEGMMI, subject 1")

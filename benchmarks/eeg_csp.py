@@ -1,4 +1,4 @@
-"""CommonSpatialPatterns beside pyRiemann's and MNE's CSP on motor imagery: accuracy over the same folds, and time to fit.
+"""CommonSpatialPatterns beside pyRiemann's and MNE's CSP on motor imagery: accuracy in the same folds, time to fit.
 
     python benchmarks/eeg_csp.py
 

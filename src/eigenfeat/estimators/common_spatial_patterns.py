@@ -29,8 +29,9 @@ class CommonSpatialPatterns(SpatialFilters):
     Parameters
     ----------
     n_components : int or None
-        Filters of a problem, half from each end of its spectrum and the odd one from the end whose log-odds
-        ``|log(λ / (1 - λ))|`` are larger; None for all. Several pairs of classes or bands have this many each.
+        Filters of a problem, half from each end of its spectrum and the odd one from the end that is farther from a
+        half, which is the end of larger log-odds ``|log(λ / (1 - λ))|``; None for all. Several pairs of classes or
+        bands have this many each.
     class_pairs : {"all", "one-vs-rest"} or list of pairs of labels
         More than two classes: every pair once, each class against the pool of the others, or the pairs you give.
     shrinkage : None, "auto", "oas" or float in [0, 1]
@@ -57,7 +58,7 @@ class CommonSpatialPatterns(SpatialFilters):
     patterns_ : (n_features_out, channels) array
         What the source behind each filter looks like at the channels (Haufe et al. 2014). Interpret these.
     eigenvalues_ : (n_features_out,) array
-        λ.
+        λ: a half says nothing. Between 0 and 1, but that shrinkage may take the strongest a little past them.
     pairs_ : (n_features_out, 2) array
         The classes i and j each filter tells apart; for "one-vs-rest" a class, as text, and "rest".
     bands_ : (n_features_out, 2) array or None

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from eigenfeat._sklearn import COUNT, POSITIVE
 from eigenfeat.estimators.base import REGULARISATION_CONSTRAINTS
@@ -58,14 +59,13 @@ class SpatialFilters(ComponentsMixin, Estimator):
 
     def _check(self, X: Any, y: Any = "no_validation", *, reset: bool = True, **options: Any) -> Any:
         """Trials as they are stored: integers become floats a block at a time."""
-        options = {"allow_nd": True, "ensure_2d": False, "dtype": "numeric", **options}
-        checked = super()._check(X, y, reset=reset, **options)
-        trials = checked[0] if isinstance(checked, tuple) else checked
-        if trials.ndim != 3:
+        if not sparse.issparse(X) and np.ndim(X) != 3:
             raise ValueError(
-                f"Expected 3D array of trials, (trials, channels, time), got {trials.ndim}D array instead, of shape "
-                f"{trials.shape}. One trial alone is X[None]; a continuous recording is cut into trials first."
+                f"Expected 3D array of trials, (trials, channels, time), got {np.ndim(X)}D array instead, of shape "
+                f"{np.shape(X)}. One trial alone is X[None]; a continuous recording is cut into trials first."
             )
+        checked = super()._check(X, y, reset=reset, **{"allow_nd": True, "dtype": "numeric", **options})
+        trials = checked[0] if isinstance(checked, tuple) else checked
         if trials.shape[1] < 1 or trials.shape[2] < 2:
             raise ValueError(
                 f"Trials of shape (channels, time) = {trials.shape[1:]} have no covariance: at least one channel and "

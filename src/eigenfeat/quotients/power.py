@@ -19,7 +19,8 @@ def power_share(
 
     The noise is the pool ``P = (C_u + C_v) / 2``, both sides counting alike whatever their weights. What a ridge or
     shrinkage makes of it, P′, belongs to both sides equally: the signal is ``P′/2 + (C_u - C_v)/4``, which is
-    ``C_u/2`` where P is left alone. So λ stays in [0, 1], and exchanging u and v makes 1 - λ of it.
+    ``C_u/2`` where P is left alone. So exchanging u and v makes 1 - λ of λ, and a λ of a half still says that both are
+    alike. Shrinkage lowers P where it is strong, and may take λ past 0 and 1 there.
     """
     quotients = []
     for (u, v), label in zip(contrasts, labels):
