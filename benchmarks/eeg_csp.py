@@ -54,8 +54,10 @@ def ours(sampling_rate: float) -> Iterator[tuple[str, str, object]]:
     yield "eigenfeat", "band", CommonSpatialPatterns()
     yield "eigenfeat, shrinkage 0.1", "band", CommonSpatialPatterns(shrinkage=0.1)
     yield "eigenfeat, one-vs-rest", "band", CommonSpatialPatterns(class_pairs="one-vs-rest")
-    yield "eigenfeat, bank of five bands", "raw", CommonSpatialPatterns(
-        shrinkage=0.1, bands=BANK, sampling_rate=sampling_rate
+    yield (
+        "eigenfeat, bank of five bands",
+        "raw",
+        CommonSpatialPatterns(shrinkage=0.1, bands=BANK, sampling_rate=sampling_rate),
     )
 
 

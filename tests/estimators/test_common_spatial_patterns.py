@@ -209,9 +209,10 @@ def test_two_classes_are_one_problem_however_it_is_called(trials):
 def test_a_filter_bank_finds_the_band_that_carries_the_class():
     X, y = alpha_rhythm()
     model = CommonSpatialPatterns(2, bands=[(2, 6), (8, 12), (20, 30)], sampling_rate=100).fit(X, y)
-    assert model.transform(X).shape == (40, 6) and model.bands_.tolist() == np.repeat(
-        [[2, 6], [8, 12], [20, 30]], 2, axis=0
-    ).tolist()
+    assert (
+        model.transform(X).shape == (40, 6)
+        and model.bands_.tolist() == np.repeat([[2, 6], [8, 12], [20, 30]], 2, axis=0).tolist()
+    )
     strongest = np.argmax(np.abs(model.eigenvalues_ - 0.5))
     assert model.bands_[strongest].tolist() == [8, 12]
     assert cosines(model.patterns_[strongest : strongest + 1], MIXING[:, :1].T)[0] > 0.95
@@ -250,6 +251,13 @@ def test_a_model_file_says_the_same(trials, bands, tmp_path):
     again = load(save(model, tmp_path / "csp.skops"))
     np.testing.assert_array_equal(again.transform(X), model.transform(X))
     np.testing.assert_array_equal(again.patterns_, model.patterns_)
+
+
+def test_a_second_fit_leaves_nothing_of_the_first(trials):
+    again = CommonSpatialPatterns().fit(*four_classes()).fit(*trials)
+    fresh = CommonSpatialPatterns().fit(*trials)
+    assert vars(again).keys() == vars(fresh).keys()
+    np.testing.assert_array_equal(again.transform(trials[0]), fresh.transform(trials[0]))
 
 
 def test_in_a_search_over_a_pipeline(trials):

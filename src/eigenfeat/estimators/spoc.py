@@ -15,9 +15,9 @@ class SPoC(SpatialFilters):
     r"""Log-power of multichannel trials through the spatial filters whose power moves with a target.
 
     X is (trials, channels, time), y a number a trial. With C the covariance of a trial and z its standardised target,
-    the filters solve :math:`\mathbb{E}[z\,C]\, v = \lambda\, \mathbb{E}[C]\, v`: λ is the covariance of the power, scaled
-    to mean one, behind the filter with z. Those of the largest \|λ\| are kept, and the features of a trial are the
-    logarithms of its variance behind each of them, for any regression to follow.
+    the filters solve :math:`\mathbb{E}[z\,C]\, v = \lambda\, \mathbb{E}[C]\, v`: λ is the covariance of z with the
+    power behind the filter, scaled to mean one. Those of the largest \|λ\| are kept, and the features of a trial are
+    the logarithms of its variance behind each of them, for any regression to follow.
 
     Parameters
     ----------
