@@ -36,8 +36,8 @@ class CommonSpatialPatterns(SpatialFilters):
         More than two classes: every pair once, each class against the pool of the others, or the pairs you give.
     shrinkage : None, "auto", "oas" or float in [0, 1]
         Draws the pooled covariance towards a multiple of the identity. "auto" is Ledoit-Wolf; this and "oas" take
-        samples for independent, which neighbours in time are not, and so shrink too little for trials that are
-        filtered to a narrow band: there, a number chosen by validation is better.
+        samples for independent, which neighbours in time are not, and so shrink little: where trials are few, try
+        numbers too.
     ridge : float
         Added to the diagonal of the pooled covariance, relative to its mean.
     log : bool
