@@ -10,8 +10,8 @@ bank gets the trials as they were recorded, and of its features as many as the o
 training trials. A method that is not installed is left out with a word.
 
 ± is the standard deviation over repeats of the mean over folds. How well the accuracy of one subject is known at all is
-another matter: its binomial error stands in the head line. For two classes the filters of all three are the same but for
-their choice: half from each end here, the strongest whatever their end there.
+another matter: its binomial error stands in the head line. For two classes the filters of all three are the same, but
+half are taken from each end here, the strongest whatever their end there.
 """
 
 from __future__ import annotations
