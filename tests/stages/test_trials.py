@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from eigenfeat.solvers import DenseVectors
-from eigenfeat.stages import BandPass, Beside, Chain, SignalPower, UnitPower
+from eigenfeat.stages import BandPass, Chain, FilterBank, SignalPower, UnitPower
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(70, 4, 200)) + 5
@@ -44,7 +44,7 @@ CHAINS = {
     "band": Chain((BandPass.of(8, 12, 100.0), SignalPower(DenseVectors(V)))),
     "unit power in bands": Chain(
         (
-            Beside(
+            FilterBank(
                 tuple(
                     Chain((BandPass.of(low, low + 4, 100.0), UnitPower(), SignalPower(DenseVectors(V))))
                     for low in (8, 12)
@@ -59,6 +59,7 @@ CHAINS = {
 def test_results_do_not_depend_on_blocks_and_keep_their_type(name):
     chain = CHAINS[name]
     assert chain.at(X).shape == (70, chain.n_columns(4))
+    np.testing.assert_array_equal(chain.projecting.at(X), chain.at(X))  # a component each
     np.testing.assert_allclose(chain.at(X), np.vstack([chain.apply(X[i : i + 1]) for i in range(70)]), rtol=1e-12)
     single = chain.at(X.astype(np.float32))
     assert single.dtype == np.float32

@@ -16,7 +16,7 @@ from eigenfeat.moments import Moments, collect_moments
 from eigenfeat.quotients import Quotient, Regularisation
 from eigenfeat.rows import RowSource, TimeSamples, as_row_source
 from eigenfeat.solvers import Directions, solve
-from eigenfeat.stages import BandPass, Beside, Chain, Fitted, SignalPower, Stage, UnitPower
+from eigenfeat.stages import BandPass, Chain, FilterBank, Fitted, SignalPower, Stage, UnitPower
 
 Named = tuple[Any, Quotient]
 """A problem, and what a reader calls its components."""
@@ -114,7 +114,7 @@ class SpatialFilters(ComponentsMixin, Estimator):
             vectors = type(here[0].vectors).joined([found.vectors for found in here])
             chains.append(prepared.then(SignalPower(vectors, self.log)))
             kept.append(here)
-        self.fitted_ = Fitted(features=chains[0] if len(chains) == 1 else Chain((Beside(tuple(chains)),)))
+        self.fitted_ = Fitted(features=chains[0] if len(chains) == 1 else Chain((FilterBank(tuple(chains)),)))
         self._publish(kept, np.vstack(patterns))
         return names
 

@@ -7,7 +7,7 @@ from eigenfeat.stages.kernel_expansion import KernelExpansion
 from eigenfeat.stages.layer import FeatureLayer, LayerRows
 from eigenfeat.stages.outputs import EstimatorScores, GaussianPosteriors, GeometricMean, Softmax
 from eigenfeat.stages.stage import Beside, Stage
-from eigenfeat.stages.trials import BandPass, SignalPower, UnitPower
+from eigenfeat.stages.trials import BandPass, FilterBank, SignalPower, UnitPower
 
 __all__ = [
     "Affine",
@@ -17,6 +17,7 @@ __all__ = [
     "Chain",
     "EstimatorScores",
     "FeatureLayer",
+    "FilterBank",
     "Fitted",
     "GaussianPosteriors",
     "GeometricMean",

@@ -9,7 +9,7 @@ from scipy.signal import butter, sosfiltfilt
 
 from eigenfeat.rows import Block, centred_trials
 from eigenfeat.solvers import Vectors
-from eigenfeat.stages.stage import Stage
+from eigenfeat.stages.stage import Beside, Stage
 
 BAND_ORDER = 4
 """Of the Butterworth filter; running it forward and backward doubles its slopes and takes away its delay."""
@@ -76,5 +76,19 @@ class SignalPower(Stage):
     def n_columns(self, n_inputs: int) -> int:
         return self.vectors.shape[1]
 
+    @property
+    def projecting(self) -> SignalPower:
+        """Itself: what a trial has on a component is its power there."""
+        return self
+
     def astype(self, dtype: np.dtype) -> SignalPower:
         return replace(self, vectors=self.vectors.astype(dtype))
+
+
+@dataclass(frozen=True, eq=False)
+class FilterBank(Beside):
+    """Powers in several bands side by side, each with components of its own."""
+
+    @property
+    def projecting(self) -> FilterBank:
+        return self
