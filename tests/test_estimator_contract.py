@@ -15,10 +15,12 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.datasets import load_iris, load_wine
+from sklearn.kernel_approximation import RBFSampler
 from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import eigenfeat
+from eigenfeat import GEMClassifier, KernelFisherClassifier, LeastSquaresCCA, SlicedInverseRegression
 from eigenfeat._sklearn import StrOptions
 from eigenfeat.estimators.edge import flat
 from eigenfeat.features.maps import FEATURE_MAPS
@@ -402,6 +404,35 @@ def test_a_fit_leaves_nothing_of_partial_fits(cls):
     fresh = fitted(cls, X, y)
     assert vars(again).keys() == vars(fresh).keys()
     assert_same_results(again, fresh, X, rtol=0)
+
+
+CHANGES = {
+    "kernel": (LeastSquaresCCA(), {"kernel": "rbf", "penalty": "ridge"}),
+    "no kernel": (LeastSquaresCCA(kernel="rbf", penalty="ridge"), {"kernel": None}),
+    "base map": (GEMClassifier(2, base_map=RBFSampler(random_state=0)), {"base_map": None}),
+    "slices": (SlicedInverseRegression(), {"n_slices": 500}),
+    "probability": (KernelFisherClassifier(probability="gaussian"), {"probability": "logistic"}),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_fit_with_other_parameters_leaves_nothing_of_the_first(name):
+    X, y = load_iris(return_X_y=True)
+    before, change = CHANGES[name]
+    y = X[:, 0] if isinstance(before, SlicedInverseRegression) else y
+    again = clone(before).fit(X, y).set_params(**change).fit(X, y)
+    fresh = clone(before).set_params(**change).fit(X, y)
+    assert vars(again).keys() == vars(fresh).keys()
+
+
+@every_estimator
+def test_a_fit_that_fails_leaves_the_model_as_it_was(cls):
+    X, y = small_data(cls)
+    model = fitted(cls, X, y)
+    before = output(model, X)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(np.full_like(X, np.nan), y)
+    np.testing.assert_array_equal(output(model, X), before)
 
 
 @but(NO_SPECTRUM)

@@ -1,31 +1,31 @@
-"""A criterion of one's own: the mean shift between two classes over the covariance of all the others."""
+"""A criterion of one's own: the shift between the first and the last class over the covariance of all the others."""
 
 import numpy as np
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import scale
 
-from eigenfeat.moments import DenseForm, collect_moments
-from eigenfeat.quotients import CRITERIA, Criterion, Quotient, Regularisation
-from eigenfeat.solvers import solve
+from eigenfeat import RayleighFeatures
+from eigenfeat.moments import DenseForm
+from eigenfeat.quotients import CRITERIA, Criterion, Quotient
 
 
-def mean_shift(moments, i, j, regularisation):
-    """``(mᵢ - mⱼ)(mᵢ - mⱼ)ᵀ`` over the pooled covariance of the classes that are neither."""
-    shift = moments.means[i] - moments.means[j]
-    others = np.setdiff1d(np.arange(moments.n_classes), [i, j])
+def mean_shift(moments):
+    """``(m - m')(m - m')ᵀ`` over the pooled covariance of the classes in between."""
+    shift = moments.means[-1] - moments.means[0]
+    between = np.arange(1, moments.n_classes - 1)
     return Quotient(
         signal=DenseForm(np.outer(shift, shift)),
-        noise=regularisation.noise(moments, moments.pool(others), "covariance"),
+        noise=moments.covariance(moments.pool(between)),
         signal_factor=shift[:, None],  # S = HHᵀ: the problem is 1 × 1
-        references=shift[None],  # class i on the positive side, whatever the basis of the input
-        label=f"{moments.classes[i]} from {moments.classes[j]}",
+        references=shift[None],  # the last class on the positive side, whatever the basis of the input
+        origin=moments.mean(),  # rows are seen from here
+        label="last from first",
         kind="mean_shift",
     )
 
 
 CRITERIA["mean_shift"] = Criterion("mean_shift", "shift of two means", "covariance of the others", True, mean_shift)
 
-X, y = load_iris(return_X_y=True)
-moments = collect_moments(X, y)
-quotient = CRITERIA["mean_shift"].pose(moments, 2, 0, Regularisation(ridge=0.1))
-directions = solve([quotient], n_components=1)[0]
-print(directions.label, directions.solver, directions.values.round(1))
+X, y = load_wine(return_X_y=True)
+model = RayleighFeatures(criterion="mean_shift", ridge=0.1).fit(scale(X), y)
+print(model.criterion_, model.solver_, model.eigenvalues_.round(1))

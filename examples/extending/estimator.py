@@ -7,8 +7,14 @@ from sklearn.preprocessing import scale
 from eigenfeat.estimators.base import QuotientTransformer
 from eigenfeat.estimators.edge import Estimator, ScoresMixin
 from eigenfeat.estimators.validation import check_class_labels
-from eigenfeat.quotients import contrast
+from eigenfeat.quotients import Criterion, contrast
 from eigenfeat.stages import Affine, Chain, Fitted, Softmax
+
+
+def last_over_first(moments, regularisation):
+    """The last class about the mean of the first, over the covariance of the first."""
+    pair = (moments.n_classes - 1, 0)
+    return contrast(moments, [pair], noise="covariance", regularisation=regularisation)[0]
 
 
 class ContrastivePCA(QuotientTransformer):
@@ -26,9 +32,11 @@ class ContrastivePCA(QuotientTransformer):
         self.tol = tol
         self.random_state = random_state
 
-    def _quotient(self, moments):
-        pair = (moments.n_classes - 1, 0)
-        return contrast(moments, [pair], noise="covariance", regularisation=self._regularisation())[0]
+    def _criterion(self):
+        return Criterion("last_over_first", "last class", "covariance of the first", True, last_over_first)
+
+    def _options(self, moments):
+        return {"regularisation": self._regularisation()}
 
 
 class NearestMean(ScoresMixin, Estimator):

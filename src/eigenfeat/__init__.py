@@ -3,6 +3,7 @@
 Everything here is one idea: choose symmetric matrices S (signal) and N (noise), maximise vᵀSv / vᵀNv, use many v.
 """
 
+from eigenfeat._moved import announce
 from eigenfeat.estimators.common_spatial_patterns import CommonSpatialPatterns
 from eigenfeat.estimators.denoising_autoencoder import DenoisingAutoencoder
 from eigenfeat.estimators.fisher_lda import FisherLDA
@@ -74,13 +75,4 @@ __all__ = [
     "save",
 ]
 
-_MOVED = {
-    "data": "eigenfeat.rows (read_table, write_table, Table)",
-    "persistence": "eigenfeat.export (save and load are also names of eigenfeat itself)",
-}
-
-
-def __getattr__(name: str):
-    if name in _MOVED:
-        raise AttributeError(f"eigenfeat.{name} is gone: use {_MOVED[name]}.")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+announce()

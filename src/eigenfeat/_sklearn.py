@@ -5,6 +5,8 @@ Tried with scikit-learn 1.6 to 1.9; everything else of scikit-learn is imported 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from numbers import Integral, Real
 
 from sklearn.base import _fit_context
@@ -26,8 +28,41 @@ __all__ = [
     "checked_fit",
 ]
 
-#: Decorates every `fit`: constructor parameters are checked against the class's ``_parameter_constraints`` first.
-checked_fit = _fit_context(prefer_skip_nested_validation=True)
+#: What makes a model anew; other decorated methods (`partial_fit`, `path`) add to it or leave it alone.
+WHOLE_FITS = ("fit", "fit_moments")
+
+
+def checked_fit(method: Callable) -> Callable:
+    """Decorates every method that fits.
+
+    Constructor parameters are checked against the class's ``_parameter_constraints``. A whole fit starts from nothing:
+    what an earlier one left, perhaps under other parameters, is dropped, unless a warm start asks for it; and where it
+    fails, the model is as it was.
+    """
+    checked = _fit_context(prefer_skip_nested_validation=True)(method)
+    if method.__name__ not in WHOLE_FITS:
+        return checked
+
+    @wraps(checked)
+    def fit(self, *args, **kwargs):
+        if "_is_fitting" in vars(self):  # a fit that calls that of its base class
+            return checked(self, *args, **kwargs)
+        before = dict(vars(self))
+        if not getattr(self, "warm_start", False):
+            for name in [name for name in before if name.endswith("_")]:
+                delattr(self, name)
+        self._is_fitting = True
+        try:
+            result = checked(self, *args, **kwargs)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+        del self._is_fitting
+        return result
+
+    return fit
+
 
 # Constraints that nearly every estimator has.
 COUNT = Interval(Integral, 1, None, closed="left")

@@ -102,8 +102,9 @@ def test_it_is_no_classifier_with_hidden_parameters():
 def test_old_names_say_the_new_ones(chosen):
     with pytest.raises(AttributeError, match="it is now best_params_"):
         chosen.best_  # noqa: B018
-    with pytest.raises(AttributeError, match=r"it is now best_params_\['ridge'\]"):
-        chosen.ridge_  # noqa: B018
+    assert {name: getattr(chosen, f"{name}_") for name in chosen.best_params_} == chosen.best_params_
+    with pytest.raises(TypeError, match="it is called max_components"):
+        GEMClassifierCV().set_params(max_features=3)
     with pytest.raises(TypeError, match="it is called max_components"):
         GEMClassifierCV(max_features=3)
     for old in ("error", "log_loss"):

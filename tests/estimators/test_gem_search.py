@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from eigenfeat.estimators.gem_search import Candidate, class_splits, common_rows, grid, merged
+from eigenfeat.estimators.gem_search import Candidate, class_splits, common_rows, grid
 from eigenfeat.features.layer import LayerSettings
 from eigenfeat.features.stack import StackSettings
-from eigenfeat.moments import collect_moments
+from eigenfeat.moments import collect_moments, merged_moments
 
 
 def test_the_grid_begins_with_the_most_regularised():
@@ -33,9 +33,9 @@ def test_moments_of_common_rows_serve_every_split():
     parts = [collect_moments(X[rows], y[rows], n_rows=90) for rows, _ in patterns]
     for s, (train, held_out) in enumerate(splits):
         assert len(held_out) == 30
-        together = merged([part for part, (_, trains) in zip(parts, patterns) if trains[s]])
+        together = merged_moments([part for part, (_, trains) in zip(parts, patterns) if trains[s]])
         np.testing.assert_allclose(together.means, collect_moments(X[train], y[train]).means, atol=1e-12)
-    assert merged(parts).counts.tolist() == [30, 30, 30]
+    assert merged_moments(parts).counts.tolist() == [30, 30, 30]
     assert parts[0].counts.sum() == 30  # the parts are as they were
 
 

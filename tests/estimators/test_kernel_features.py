@@ -97,6 +97,7 @@ def test_an_oriented_feature_has_the_largest_quotient_and_changes_less_than_kern
         moves = [(weight, transformation)]
         model = OrientedKernelPCA(1, gamma=0.5, invariances=moves, expand_over=expand_over).fit(CLOUD)
         variance, change, norm = variance_change_and_norm(model, transformation)
+        # αᵀKα is summed anew here, of large coefficients that cancel: K is nearly singular.
         assert variance / (weight * change + 1e-3 * norm) == pytest.approx(model.eigenvalues_[0], rel=1e-5)
         theirs = variance_change_and_norm(plain, transformation)
         assert model.eigenvalues_[0] >= theirs[0] / (weight * theirs[1] + 1e-3 * theirs[2]) * (1 - 1e-5)
@@ -128,6 +129,16 @@ def test_a_fit_leaves_a_chain_of_one_expansion():
     assert isinstance(expansion, KernelExpansion)
     np.testing.assert_array_equal(expansion.apply(TEST), model.transform(TEST))
     np.testing.assert_array_equal(expansion.bias, model.intercept_)
+    assert model.offsets_ is model.intercept_
+    assert not hasattr(KernelFisherFeatures(), "offsets_")
+
+
+def test_directions_are_expanded_over_all_rows_unless_centres_are_asked_for(monkeypatch):
+    models = KernelFisherFeatures(gamma=1.0), OrientedKernelPCA(gamma=1.0), KernelFisherClassifier(gamma=1.0)
+    before = [model.fit(X, Y).dual_coef_ for model in models]
+    monkeypatch.setattr("eigenfeat.kernel.linear.MAX_ROWS", 50)  # beyond, a classifier draws centres
+    same = [np.array_equal(model.fit(X, Y).dual_coef_, coefficients) for model, coefficients in zip(models, before)]
+    assert same == [True, True, False]
 
 
 def test_components_that_are_not_there_are_told():

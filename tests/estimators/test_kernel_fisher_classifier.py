@@ -82,7 +82,7 @@ def test_robust_classifier_is_support_vector_regression(alpha):
     assert below * (1 - 1e-9) <= model.objective_[0] <= above * (1 + 1e-9)
     assert above == pytest.approx(below, rel=5e-6)
     difference = model.decision_function(TEST) - svr.predict(TEST)
-    np.testing.assert_allclose(difference, difference.mean(), atol=1e-4)
+    np.testing.assert_allclose(difference, difference.mean(), atol=5e-5)
 
 
 def test_joint_classifier_with_a_linear_kernel_is_lda():
@@ -207,7 +207,7 @@ def test_single_precision_and_sparse_rows(solver):
     single = clone(model).fit(train.astype(np.float32), labels)
     found = single.decision_function(test.astype(np.float32))
     assert single.dual_coef_.dtype == found.dtype == np.float32
-    np.testing.assert_allclose(found, expected, atol=5e-3 if solver == "nystrom" else 1e-3)
+    np.testing.assert_allclose(found, expected, atol=5e-3 if solver == "nystrom" else 2e-4)
 
 
 @pytest.mark.parametrize("solver", ["linear", "eigen", "subset", "greedy", "nystrom", "smo"])

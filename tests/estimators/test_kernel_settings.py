@@ -40,6 +40,7 @@ def test_centres_are_those_asked_for():
     np.testing.assert_array_equal(problem_of(n_centers=7).centers, problem_of(n_centers=7).centers)
     assert problem_of(centers="kmeans", n_centers=7).centers.shape == (7, 2)
     np.testing.assert_array_equal(problem_of(centers=[5, 3, 5]).centers, [3, 5])
+    assert problem_of(solver="auto").centers is None
     assert problem_of(solver="nystrom").centers.shape == (int(np.ceil(np.sqrt(80) * np.log(81))),)
 
 

@@ -73,8 +73,8 @@ def test_cca_finds_scikit_learns_first_components():
     X = np.column_stack([Z, rng.normal(size=(300, 3))]) @ rng.normal(size=(5, 5))
     Y = np.column_stack([Z + 0.5 * rng.normal(size=(300, 2)), rng.normal(size=(300, 2))]) @ rng.normal(size=(4, 4))
     theirs, ours = CCA(2, scale=False, max_iter=5000, tol=1e-10).fit(X, Y), LeastSquaresCCA(2).fit(X, Y)
-    assert largest_angle(ours.components_.T, theirs.x_rotations_) < 1e-4
-    assert largest_angle(ours.y_components_.T, theirs.y_rotations_) < 1e-4
+    assert largest_angle(ours.components_.T, theirs.x_rotations_) < 1e-7
+    assert largest_angle(ours.y_components_.T, theirs.y_rotations_) < 1e-7
 
 
 def test_cca_with_a_ridge_is_cca_zoos():
@@ -173,7 +173,9 @@ def test_float32_in_float32_out(options):
     double = LeastSquaresLDA(**options, tol=1e-5).fit(X, y)
     Z = single.transform(X.astype(np.float32))
     assert Z.dtype == np.float32
-    assert largest_angle(Z[:, :1].astype(float), double.transform(X)[:, :1]) < 1e-2
+    # A kernel without a ridge: its matrix has no full rank in float32, whose cut leaves out what float64 still sees.
+    tolerance = 2e-2 if "kernel" in options else 1e-5
+    assert largest_angle(Z[:, :1].astype(float), double.transform(X)[:, :1]) < tolerance
 
 
 def test_cca_returns_targets_rows_and_predictions():

@@ -74,6 +74,14 @@ def test_a_kernels_folds_are_those_of_its_feature_space():
     np.testing.assert_allclose(kernel.cv_errors_, linear.cv_errors_, rtol=1e-6)
 
 
+def test_of_equal_errors_the_largest_alpha_wins():
+    """Above the largest alpha that leaves a weight, every error is that of predicting nothing."""
+    X, y = load_iris(return_X_y=True)
+    model = LeastSquaresLDACV(penalty="lasso", alphas=[1e7, 1e9, 1e8]).fit(X - X.mean(axis=0), y)
+    assert len(set(model.cv_errors_)) == 1
+    assert (model.alpha_, model.best_index_) == (1e9, 1)
+
+
 @pytest.mark.parametrize("cls", [LeastSquaresLDACV, LeastSquaresOPLSCV])
 @pytest.mark.parametrize("cv", [None, 4])
 def test_the_search_is_reported_as_scikit_learns_are(cls, cv):

@@ -64,7 +64,8 @@ def test_objective_is_scikit_learns(name, alpha, solver):
     assert ours.solver_ == solver
     assert objective(ours, X, y, alpha) == pytest.approx(ours.objective_, rel=1e-9)
     assert ours.objective_ <= objective(theirs, X, y, alpha) * (1 + 1e-6)
-    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-3)
+    # Both stop at a gap of about 1e-9 of the objective: probabilities differ by its root times how flat the minimum is.
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-5)
 
 
 def test_no_intercept():
@@ -114,7 +115,7 @@ def test_a_lazy_expansion_is_the_formed_matrix(name):
     settings = {"alpha": 1e-3, "tol": 1e-8, "batch_size": 100}
     one, other = MultinomialLogit(**settings).fit(lazy, y), MultinomialLogit(**settings).fit(formed, y)
     assert one.objective_ == pytest.approx(other.objective_, rel=1e-9)
-    np.testing.assert_allclose(one.decision_function(lazy), other.decision_function(formed), atol=1e-3)
+    np.testing.assert_allclose(one.decision_function(lazy), other.decision_function(formed), atol=1e-6)
 
 
 def test_float32_keeps_its_type_and_reaches_the_minimum():

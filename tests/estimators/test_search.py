@@ -29,3 +29,10 @@ def test_rounding_is_no_difference_and_the_first_of_equals_is_best():
     assert kept.best_index_ == 1
     assert kept.cv_results_["rank_test_score"].tolist() == [3, 1, 1]
     assert kept.cv_results_["param_loss"].tolist() == [None, "hinge", ("huber", 0.5)]
+
+
+def test_a_second_number_decides_between_equals_only():
+    params, scores = [{"alpha": float(a)} for a in range(4)], np.array([[0.1], [0.3], [0.3], [0.3]])
+    kept = SimpleNamespace()
+    assert keep_search(kept, params, scores, ties=np.array([-9.0, 2.0, 1.0, 1.0])) == {"alpha": 2.0}
+    assert (kept.best_index_, kept.best_score_) == (2, 0.3)

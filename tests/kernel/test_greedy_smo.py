@@ -16,7 +16,8 @@ def test_approaches_the_full_expansion_with_a_fraction_of_its_rows(loss):
     solution = greedy_smo.solve(problem, KernelRequest(tol=1e-5, max_terms=40, random_state=0))
     assert (solution.coefficients != 0).any(axis=1).sum() <= 40
     assert (solution.objective >= full * (1 - 1e-7)).all()
-    np.testing.assert_allclose(solution.objective, full, rtol=1e-3)
+    # what 110 rows that are left out still have to give: a matter of the kernel's width, not of a tolerance
+    np.testing.assert_allclose(solution.objective, full, rtol=1e-4)
 
 
 def test_its_restricted_problem_is_solved():

@@ -100,6 +100,7 @@ def test_centres_are_drawn_where_the_full_system_is_too_large_or_the_solver_is_a
     assert [draws_centers("subset", p, DEFAULTS) for p in (small, large, moved)] == [True, True, False]
     assert draws_centers("nystrom", small, DEFAULTS)
     assert not draws_centers("linear", large, DEFAULTS)
+    assert not draws_centers(None, large, DEFAULTS)
     assert not draws_centers("auto", problem_of("absolute", "function", 8001), DEFAULTS)
 
 
@@ -115,3 +116,15 @@ def test_what_a_solver_lacks_is_named():
         SOLVERS.choose("nystrom", replace(labelled("squared", "function"), invariances=((1.0, shift),)), DEFAULTS)
     with pytest.raises(ValueError, match=r"'eigen' .*\(real targets: 'linear'.*solvers that can: .*linear"):
         SOLVERS.choose("eigen", small_problem("squared", "function", 1.0), DEFAULTS)
+
+
+def test_classes_jointly_are_the_eigenproblem_and_nothing_else():
+    joint = replace(labelled("squared", "function"), classes=np.arange(40) % 3)
+    assert SOLVERS.able(joint, DEFAULTS) == ["eigen"]
+    assert SOLVERS.choose("auto", joint, DEFAULTS).name == "eigen"
+    assert SOLVERS.choose("eigen", joint, DEFAULTS).solve(joint, DEFAULTS).coefficients.shape == (40, 3)
+    words = r"'smo' cannot run on the joint eigenproblem .*multi_class='one-vs-rest'\) \(solvers that can: eigen\)"
+    with pytest.raises(ValueError, match=words):
+        SOLVERS.choose("smo", joint, DEFAULTS)
+    with pytest.raises(ValueError, match=r"No solver can run on the joint eigenproblem.*eigen needs loss 'squared'"):
+        SOLVERS.choose("auto", replace(joint, loss=as_loss("absolute")), DEFAULTS)

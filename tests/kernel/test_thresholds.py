@@ -17,7 +17,8 @@ def test_margin_is_the_cut_of_a_support_vector_machine(gap):
     spread = np.sqrt(np.average((q - centre) ** 2, weights=weights))
     svm = SVC(kernel="linear", C=1.0, tol=1e-9).fit(((q - centre) / spread)[:, None], positive, weights)
     cut = centre - spread * svm.intercept_[0] / svm.coef_[0, 0]
-    assert margin_threshold(q, positive, weights) == pytest.approx(cut, abs=1e-5)
+    # LIBSVM keeps kernel values in float32.
+    assert margin_threshold(q, positive, weights) == pytest.approx(cut, abs=1e-6)
 
 
 def test_margin_halves_the_gap_of_separable_classes():
@@ -40,7 +41,8 @@ def test_gaussian_cut_is_bayes_optimal():
     cut = gaussian_threshold(q, positive, np.ones(len(q)))
     grid = np.linspace(0.5, 2, 301)
     errors = [np.mean((q > t) != positive) for t in grid]
-    assert cut == pytest.approx(grid[np.argmin(errors)], abs=0.03)
+    # The error is flat about its minimum: counted on 4·10⁵ rows it is found no better than this.
+    assert cut == pytest.approx(grid[np.argmin(errors)], abs=0.02)
 
 
 @pytest.mark.parametrize("rule", [margin_threshold, gaussian_threshold])

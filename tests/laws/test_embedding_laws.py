@@ -29,7 +29,7 @@ CRITERIA = {
 def embedding(criterion, X, y):
     quotient = CRITERIA[criterion](DenseMoments().update(X, y))
     found = solve([quotient])[0]
-    return (X - (0 if quotient.offset is None else quotient.offset)) @ found.toarray(), found.values
+    return (X - (0 if quotient.origin is None else quotient.origin)) @ found.toarray(), found.values
 
 
 @settings(max_examples=12, deadline=None)

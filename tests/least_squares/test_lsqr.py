@@ -31,7 +31,7 @@ def test_float32_rows_give_float32_vectors():
     single = solve_lsqr(problem(X.astype(np.float32), H, project, 0.5), LeastSquaresRequest())
     assert single.vectors.dtype == np.float32
     double = solve_lsqr(problem(X, H, project, 0.5), LeastSquaresRequest())
-    np.testing.assert_allclose(single.vectors, double.vectors, atol=1e-5)
+    np.testing.assert_allclose(single.vectors, double.vectors, atol=1e-6)  # float32 rounds at 6e-8
 
 
 def test_iterations_that_run_out_are_reported():

@@ -25,7 +25,7 @@ def test_the_solvers_of_quotients_find_the_same_directions(model, is_sparse, sol
     np.testing.assert_allclose(there.values, here.values, rtol=1e-8)
     np.testing.assert_allclose(there.toarray(), here.vectors, atol=1e-6)
     assert (one.kind, one.label) == ("least-squares", "small")
-    np.testing.assert_allclose(one.offset, one.rows.mean)
+    np.testing.assert_allclose(one.origin, one.rows.mean)
 
 
 def test_a_ridge_is_relative_to_the_mean_diagonal_of_the_rows_or_their_kernel():

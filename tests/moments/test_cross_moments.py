@@ -72,6 +72,11 @@ def test_a_vector_of_targets_is_one_column_and_remembered():
     np.testing.assert_allclose(flat.cross(), column.cross())
     assert flat.targets_are_flat and not column.targets_are_flat
     assert CrossMoments().merge(flat).targets_are_flat
+    for one, other, words in ((flat, column, "a vector, the new ones as a matrix"), (column, flat, "a matrix")):
+        with pytest.raises(ValueError, match=f"came as {words}"):
+            one.merge(other)
+    with pytest.raises(ValueError, match="came as a matrix, the new ones as a vector of one column"):
+        column.update(X, Y[:, 0])
 
 
 def test_what_does_not_fit_is_refused():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from eigenfeat.moments import DenseMoments, RowMoments
+from eigenfeat.moments import DenseMoments, RowMoments, collect_moments, merged_moments
 
 
 def labelled_rows(rng, n=200, d=4, k=3, shift=0.0):
@@ -98,7 +98,22 @@ def test_what_does_not_fit_is_refused():
     X = np.ones((4, 3))
     with pytest.raises(ValueError, match="3 columns, the new rows 2"):
         DenseMoments().update(X).update(X[:, :2])
-    with pytest.raises(TypeError, match="not with RowMoments"):
-        DenseMoments().update(X).merge(RowMoments().update(X))
+    with pytest.raises(TypeError, match="not with ndarray"):
+        DenseMoments().update(X).merge(X)
     with pytest.raises(ValueError, match="track_fourth"):
         DenseMoments().update(X).fourth_moment()
+
+
+def test_rows_kept_as_rows_join_the_matrices_of_the_others():
+    """A last partition may have fewer rows than columns."""
+    rng = np.random.default_rng(0)
+    X, y, w = rng.normal(size=(60, 5)), rng.integers(3, size=60), rng.exponential(size=60)
+    parts = [collect_moments(X[a:b], y[a:b], w[a:b]) for a, b in ((0, 3), (3, 57), (57, 60))]
+    assert [type(part) for part in parts] == [RowMoments, DenseMoments, RowMoments]
+    whole, expected = merged_moments(parts), DenseMoments().update(X, y, w)
+    np.testing.assert_allclose(whole.weights, expected.weights)
+    for c in range(3):
+        np.testing.assert_allclose(whole.second_moment(c).toarray(), expected.second_moment(c).toarray(), rtol=1e-12)
+    assert [int(part.counts.sum()) for part in parts] == [3, 54, 3]  # the parts are as they were
+    with pytest.raises(ValueError, match="no moments to merge"):
+        merged_moments([])

@@ -82,5 +82,5 @@ def test_what_does_not_fit_is_refused():
     X = np.ones((2, 5))
     with pytest.raises(ValueError, match="5 columns, the new rows 4"):
         RowMoments().update(X).update(X[:, :4])
-    with pytest.raises(TypeError, match="not with DenseMoments"):
+    with pytest.raises(TypeError, match=r"merge these into those, or use eigenfeat\.moments\.merged_moments"):
         RowMoments().update(X).merge(DenseMoments().update(X))

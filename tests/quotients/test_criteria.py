@@ -38,7 +38,7 @@ def test_pairs_are_second_moments_of_two_classes(rows, moments):
     np.testing.assert_allclose(quotient.signal.toarray(), second_moment(X[y == 2]), atol=1e-12)
     np.testing.assert_allclose(quotient.noise.toarray(), below + 0.1 * np.trace(below) / 6 * np.eye(6), atol=1e-12)
     assert quotient.label == "2 vs 0"
-    assert quotient.offset is None
+    assert quotient.origin is None
 
 
 def test_covariance_noise_takes_the_numerator_about_the_noise_mean(rows, moments):
@@ -47,7 +47,7 @@ def test_covariance_noise_takes_the_numerator_about_the_noise_mean(rows, moments
     mean = X[y == 0].mean(0)
     np.testing.assert_allclose(quotient.signal.toarray(), second_moment(X[y == 2], mean), atol=1e-12)
     np.testing.assert_allclose(quotient.noise.toarray(), second_moment(X[y == 0], mean), atol=1e-12)
-    np.testing.assert_allclose(quotient.offset, mean, atol=1e-12)
+    np.testing.assert_allclose(quotient.origin, mean, atol=1e-12)
 
 
 def test_pairs_of_one_noise_class_share_the_noise_object(moments):

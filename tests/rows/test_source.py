@@ -49,13 +49,9 @@ def test_a_block_knows_where_it_stands():
     np.testing.assert_array_equal(whole[:, 0], [0, 0, 1, 1, 1])
 
 
-def test_a_stream_says_what_it_cannot_do_and_what_to_do_instead():
-    stream = Stream()
-    assert stream.n_rows is None and not stream.has_random_access
-    with pytest.raises(
-        TypeError, match=r"Stream can only be read in order: call blocks\(\), or hold.*eigenfeat.rows.held"
-    ):
-        stream.rows(slice(0, 1))
+def test_a_stream_may_not_know_its_length_and_has_no_random_access():
+    assert Stream().n_rows is None
+    assert not isinstance(Stream(), RandomRows)
 
 
 def test_a_source_without_a_pass_cannot_be_made():

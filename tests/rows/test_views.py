@@ -5,7 +5,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eigenfeat.rows import ArrayRows, ChosenRows, LabelledRows, MappedRows, RowBlock, RowSource, as_row_source, held
+from eigenfeat.rows import (
+    ArrayRows,
+    ChosenRows,
+    LabelledRows,
+    MappedRows,
+    MappedStream,
+    RandomRows,
+    RowBlock,
+    RowSource,
+    as_row_source,
+    held,
+    mapped,
+)
 from eigenfeat.stages import Affine, WithConstant
 
 rng = np.random.default_rng(0)
@@ -48,38 +60,38 @@ def test_chosen_rows_of_what_has_no_labels_have_none():
 
 @pytest.mark.parametrize("source", [SOURCE, Stream()], ids=["array", "stream"])
 def test_labels_of_ones_own_replace_those_of_the_source(source):
-    labelled = LabelledRows(source, labels=y[::-1], weights=None)
+    labelled = as_row_source(source, labels=y[::-1])
     rows, labels, weights = together(labelled, 8)
     np.testing.assert_array_equal(rows, X)
     np.testing.assert_array_equal(labels, y[::-1])
     assert weights is None
-    assert labelled.has_random_access == source.has_random_access
+    assert isinstance(labelled, RandomRows) == isinstance(source, RandomRows)
 
 
 @pytest.mark.parametrize("source", [SOURCE, ArrayRows(X.astype(np.float32), y, w), Stream()])
 def test_mapped_rows_are_the_map_of_the_rows(source):
     V = rng.normal(size=(4, 2)).astype(source.dtype)
-    mapped = MappedRows(source, Affine.of(V))
-    rows, labels, weights = together(mapped)
+    view = mapped(source, Affine.of(V))
+    rows, labels, weights = together(view)
     np.testing.assert_allclose(rows, X @ V, atol=1e-5)
     np.testing.assert_array_equal(labels, y)
     np.testing.assert_array_equal(weights, w)
-    assert mapped.n_columns == 2 and mapped.dtype == rows.dtype == source.dtype
-    assert (mapped.n_rows, mapped.has_random_access) == (source.n_rows, source.has_random_access)
+    assert view.n_columns == 2 and view.dtype == rows.dtype == source.dtype
+    assert (view.n_rows, isinstance(view, RandomRows)) == (source.n_rows, isinstance(source, RandomRows))
 
 
 def test_mapped_rows_in_any_order_and_maps_of_maps():
-    mapped = MappedRows(MappedRows(SOURCE, WithConstant()), Affine.of(np.eye(5)[:, ::-1]))
+    view = MappedRows(MappedRows(SOURCE, WithConstant()), Affine.of(np.eye(5)[:, ::-1]))
     index = np.array([4, 4, 19])
-    np.testing.assert_array_equal(mapped.rows(index), np.column_stack([np.ones(20), X[:, ::-1]])[index])
-    np.testing.assert_array_equal(ChosenRows(mapped, index).labels, y[index])
+    np.testing.assert_array_equal(view.rows(index), np.column_stack([np.ones(20), X[:, ::-1]])[index])
+    np.testing.assert_array_equal(ChosenRows(view, index).labels, y[index])
 
 
-def test_a_mapped_stream_can_still_only_be_read_in_order():
-    mapped = MappedRows(Stream(), WithConstant())
-    with pytest.raises(TypeError, match="in order"):
-        mapped.rows(slice(0, 2))
-    np.testing.assert_allclose(held(mapped), np.column_stack([X, np.ones(20)]), rtol=1e-6)
+def test_a_view_of_a_stream_is_a_stream():
+    view = mapped(mapped(Stream(), WithConstant()), Affine.of(np.eye(5)))
+    assert isinstance(view, MappedStream)
+    assert view.n_rows is None and not hasattr(view, "rows")
+    np.testing.assert_allclose(held(view), np.column_stack([X, np.ones(20)]), rtol=1e-6)
 
 
 def test_integers_become_floats_before_they_are_mapped():

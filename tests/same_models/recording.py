@@ -119,3 +119,8 @@ def condensed(array: np.ndarray) -> np.ndarray:
     signs = np.random.default_rng(0).choice([-1.0, 1.0], size=flat.size)
     sums = np.bincount(np.arange(flat.size) % n_sums, signs * flat, minlength=n_sums) / np.sqrt(flat.size / n_sums)
     return np.concatenate([entries, sums, array.shape]).astype(array.dtype if array.dtype.kind == "f" else np.float64)
+
+
+def body(stored: np.ndarray) -> np.ndarray:
+    """What was stored without the shape at its end: tolerances are relative to numbers of the model."""
+    return stored[:MOST_NUMBERS] if stored.size > MOST_NUMBERS else stored

@@ -1,6 +1,7 @@
 """Fit every case, or those named on the command line, and store the outputs that the test compares with.
 
-Run as ``python tests/same_models/store.py [case ...]``.
+Run as ``python tests/same_models/store.py [case ...]``. The outputs stored are those of commit 15b613e, the last before
+fitted models became chains of stages: a case is stored again only where a change of its results is meant, and said so.
 """
 
 from __future__ import annotations

@@ -151,7 +151,9 @@ def test_float32_is_kept(solver, problem):
     assert found.values.dtype == np.float32
     exact = solve([quotient], 4)[0]
     np.testing.assert_allclose(found.values, exact.values, rtol=1e-4)
-    assert subspace_angles(exact.toarray(), found.toarray().astype(float)).max() < 0.05
+    # In float32 the iterative solvers stop at a relative residual of 1e-3; LAPACK goes on to rounding.
+    largest = 1e-5 if solver in ("dense", "dual", "low_rank") else 5e-3
+    assert subspace_angles(exact.toarray(), found.toarray().astype(float)).max() < largest
 
 
 def test_krylov_falls_back_to_lapack_when_it_does_not_converge():

@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import ComponentsMixin, Estimator
 from eigenfeat.estimators.validation import check_class_labels, check_moments, check_weights
-from eigenfeat.moments import Moments, collect_moments, empty_moments
-from eigenfeat.quotients import Quotient, Regularisation
+from eigenfeat.moments import Moments, collect_moments, empty_moments, merged_moments
+from eigenfeat.quotients import Criterion, Quotient, Regularisation
 from eigenfeat.solvers import SOLVERS, Directions, settle_ties, solve
 from eigenfeat.stages import Affine, Chain, Fitted
 
@@ -31,8 +31,8 @@ SOLVER_CONSTRAINTS: dict = {
 class QuotientTransformer(ComponentsMixin, Estimator):
     """Base of the estimators that keep directions of a single quotient.
 
-    A subclass says which quotient its moments pose (`_quotient`), whether rows are sorted by label
-    (`_labels_needed`), and which end of the spectrum it wants (`_end_of_spectrum`).
+    A subclass names its criterion (`_criterion`) and what that is given beside moments (`_options`), and says which end
+    of the spectrum it wants (`_end_of_spectrum`).
     """
 
     # What every subclass takes.
@@ -48,14 +48,23 @@ class QuotientTransformer(ComponentsMixin, Estimator):
         **REGULARISATION_CONSTRAINTS,
         **SOLVER_CONSTRAINTS,
     }
+    _shares_moments = False
     _renamed_attributes = {"offset_": "offsets_, one a component and added: x @ components_.T + offsets_"}
 
     @abstractmethod
+    def _criterion(self) -> Criterion:
+        """The row of the table of criteria that is solved."""
+
+    def _options(self, moments: Moments) -> dict:
+        """What the criterion takes beside moments."""
+        return {}
+
     def _quotient(self, moments: Moments) -> Quotient:
         """The problem these moments pose."""
+        return self._criterion().pose(moments, **self._options(moments))
 
     def _labels_needed(self) -> bool:
-        return True
+        return self._criterion().needs_labels
 
     def _end_of_spectrum(self) -> str:
         return "largest"
@@ -96,7 +105,7 @@ class QuotientTransformer(ComponentsMixin, Estimator):
         """
         check_moments(moments, self._labels_needed(), self._tracks_fourth(), estimator=type(self).__name__)
         self.n_features_in_ = moments.n_features
-        return self._fit_moments(moments)
+        return self._fit_moments(moments, shared=True)
 
     def _validated(self, X, y, sample_weight, *, reset: bool, whole: bool = True):
         if not self._labels_needed():
@@ -122,8 +131,8 @@ class QuotientTransformer(ComponentsMixin, Estimator):
     def _regularisation(self) -> Regularisation:
         return Regularisation(self.ridge, self.shrinkage)
 
-    def _fit_moments(self, moments: Moments):
-        self.moments_ = moments
+    def _fit_moments(self, moments: Moments, shared: bool = False):
+        self.moments_, self._shares_moments = moments, shared
         quotient = self._quotient(moments)
         self.criterion_ = quotient.kind
         if self._labels_needed():
@@ -142,7 +151,7 @@ class QuotientTransformer(ComponentsMixin, Estimator):
 
     def _keep(self, found: Directions, quotient: Quotient) -> None:
         """Publish the directions as a chain of one stage, and what is known of each."""
-        self.fitted_ = Fitted(features=Chain((Affine.about(found.vectors, quotient.offset),)))
+        self.fitted_ = Fitted(features=Chain((Affine.about(found.vectors, quotient.origin),)))
         self.eigenvalues_, self.residuals_, self.solver_ = found.values, found.residuals, found.solver
 
     # ------------------------------------------------------------------ what was found
@@ -219,10 +228,10 @@ class StreamingQuotientTransformer(QuotientTransformer):
         X, labels, weights = self._validated(X, y, sample_weight, reset=first, whole=False)
         if first:  # a stream has no known length: matrices of fixed size are the form that cannot grow
             moments = empty_moments(None, X.shape[1], classes, track_fourth=self._tracks_fourth())
-        else:
-            moments = self.moments_
+        else:  # moments that were given are not ours to change
+            moments = merged_moments([self.moments_]) if self._shares_moments else self.moments_
         moments.update(X, labels, weights)
         if self._labels_needed() and np.count_nonzero(moments.weights) < 2:
-            self.moments_ = moments
+            self.moments_, self._shares_moments = moments, False
             return self  # a contrast needs two classes; it will be solved when the second arrives
         return self._fit_moments(moments)

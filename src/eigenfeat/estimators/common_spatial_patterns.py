@@ -65,7 +65,7 @@ class CommonSpatialPatterns(SpatialFilters):
         The band of each filter.
     residuals_ : (n_features_out,) array
         How well each filter solves its problem.
-    solver_ : str
+    solver_, criterion_ : str
     classes_ : array
     fitted_ : Fitted
         What `transform` does, as a chain of stages.

@@ -6,6 +6,7 @@ prediction rule: it fits a value (`eigenfeat.stages.Fitted`), and the mixins her
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -35,8 +36,9 @@ class Estimator(BaseEstimator):
     fitted_: Fitted
 
     _takes_sparse = True
-    #: Attributes that have another name now: old -> what to use.
+    #: Attributes and constructor parameters that have another name now: old -> what to use.
     _renamed_attributes: dict[str, str] = {}
+    _renamed_parameters: dict[str, str] = {}
 
     def _check(self, X: Any, y: Any = "no_validation", *, reset: bool = True, **options: Any) -> Any:
         """Rows (and targets, where given) as checked arrays: float64 or float32, CSR where sparse."""
@@ -48,6 +50,11 @@ class Estimator(BaseEstimator):
         """Rows for a model that has been fitted."""
         check_is_fitted(self)
         return self._check(X, reset=False)
+
+    def set_params(self, **params: Any):
+        """Set parameters, also of nested estimators, as scikit-learn's estimators do."""
+        _refuse_renamed(type(self), params)
+        return super().set_params(**params)
 
     def __getattr__(self, name: str) -> Any:
         renamed = type(self)._renamed_attributes.get(name)
@@ -61,7 +68,7 @@ class Estimator(BaseEstimator):
         return tags
 
 
-def renamed_parameters(**new: str):
+def renamed_parameters(**new: str) -> Callable[[Class], Class]:
     """A class decorator: a constructor parameter under its old name is refused with what to write instead."""
 
     def decorate(cls: Class) -> Class:
@@ -69,14 +76,19 @@ def renamed_parameters(**new: str):
 
         @wraps(init)
         def checked_init(self, *args, **kwargs):
-            for name in new.keys() & kwargs.keys():
-                raise TypeError(f"{cls.__name__} has no parameter {name!r} any more: {new[name]}.")
+            _refuse_renamed(cls, kwargs)
             init(self, *args, **kwargs)
 
+        cls._renamed_parameters = new  # type: ignore[attr-defined]
         cls.__init__ = checked_init  # type: ignore[misc]
         return cls
 
     return decorate
+
+
+def _refuse_renamed(cls: type, params: dict[str, Any]) -> None:
+    for name in cls._renamed_parameters.keys() & params.keys():  # type: ignore[attr-defined]
+        raise TypeError(f"{cls.__name__} has no parameter {name!r} any more: {cls._renamed_parameters[name]}.")  # type: ignore[attr-defined]
 
 
 class FeaturesMixin(TransformerMixin):

@@ -10,7 +10,7 @@ from eigenfeat._sklearn import StrOptions
 from eigenfeat.estimators.base import QuotientTransformer, StreamingQuotientTransformer
 from eigenfeat.estimators.edge import ScoresMixin
 from eigenfeat.moments import Moments
-from eigenfeat.quotients import Quotient, fisher
+from eigenfeat.quotients import CRITERIA, Criterion, Quotient
 from eigenfeat.solvers import Directions
 from eigenfeat.stages import Affine, Chain, Softmax
 
@@ -118,8 +118,11 @@ class FisherLDA(ScoresMixin, StreamingQuotientTransformer):
         self.tol = tol
         self.random_state = random_state
 
-    def _quotient(self, moments: Moments) -> Quotient:
-        return fisher(moments, self.noise, self.class_weighting, self._regularisation())
+    def _criterion(self) -> Criterion:
+        return CRITERIA["fisher_total" if self.noise == "total" else "fisher"]
+
+    def _options(self, moments: Moments) -> dict:
+        return {"class_weighting": self.class_weighting, "regularisation": self._regularisation()}
 
     def _n_wanted(self, quotient: Quotient) -> int | None:
         # The rule needs all k - 1; `transform` keeps the first n_components.
@@ -132,7 +135,7 @@ class FisherLDA(ScoresMixin, StreamingQuotientTransformer):
                 f"{len(self.classes_)} classes in {self.n_features_in_} features can have."
             )
         super()._keep(found.first(self.n_components or found.n_directions), quotient)
-        self._set_decision_rule(found.toarray(), np.asarray(quotient.offset))
+        self._set_decision_rule(found.toarray(), np.asarray(quotient.origin))
 
     def _set_decision_rule(self, V: np.ndarray, mean: np.ndarray) -> None:
         """Nearest mean in the metric of the within-class covariance, restricted to the discriminant space."""

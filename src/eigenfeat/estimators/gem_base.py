@@ -41,7 +41,6 @@ class GEMBase(Estimator):
     }
 
     # What every subclass takes.
-    constant: bool
     random_state: Any
 
     stacks_: tuple[Stack, ...]
@@ -57,10 +56,15 @@ class GEMBase(Estimator):
         return self.stacks_[0].layers[0].directions
 
     @property
+    def _has_constant(self) -> bool:
+        """Whether the first layer saw a coordinate that is always one, last."""
+        return self.stacks_[0].layers[0].constant
+
+    @property
     def components_(self) -> np.ndarray:
         """(m, d): directions of the first layer as rows, pair by pair, strongest first."""
         V = self._first_layer().projection.vectors.toarray()
-        return V.T[:, : V.shape[0] - self.constant]
+        return V.T[:, : V.shape[0] - self._has_constant]
 
     @property
     def offsets_(self) -> np.ndarray:
@@ -68,7 +72,7 @@ class GEMBase(Estimator):
         layer = self._first_layer()
         bias = layer.projection.bias
         offsets = np.zeros(layer.n_directions) if bias is None else bias.astype(np.float64)
-        return offsets + layer.projection.vectors.toarray()[-1] if self.constant else offsets
+        return offsets + layer.projection.vectors.toarray()[-1] if self._has_constant else offsets
 
     @property
     def eigenvalues_(self) -> np.ndarray:

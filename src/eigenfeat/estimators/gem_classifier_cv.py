@@ -13,10 +13,10 @@ from eigenfeat._sklearn import Integral, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import renamed_parameters
 from eigenfeat.estimators.gem_base import RENAMED
 from eigenfeat.estimators.gem_classifier_base import GEMClassifierBase, TrainingRows
-from eigenfeat.estimators.gem_search import Candidate, Split, class_splits, common_rows, grid, merged
+from eigenfeat.estimators.gem_search import Candidate, Split, class_splits, common_rows, grid
 from eigenfeat.estimators.search import keep_search
 from eigenfeat.features.stack import StackSettings, fit_stack, layer_moments, with_map
-from eigenfeat.moments import Moments
+from eigenfeat.moments import Moments, merged_moments
 from eigenfeat.rows import ChosenRows, RandomRows
 
 # What is chosen is not a parameter.
@@ -55,6 +55,8 @@ class GEMClassifierCV(GEMClassifierBase):
     ----------
     best_params_ : dict
         The chosen ridge, min_eigenvalue, n_components and alpha.
+    ridge_, min_eigenvalue_, n_components_, alpha_
+        The same, one by one.
     best_score_ : float
         Its mean score on the held-out rows.
     best_index_ : int
@@ -89,7 +91,7 @@ class GEMClassifierCV(GEMClassifierBase):
         "cv": [Interval(Real, 0, 1, closed="neither"), Interval(Integral, 2, None, closed="left"), "cv_object"],
         "scoring": [StrOptions({"accuracy", "neg_log_loss"})],
     }
-    _renamed_attributes = {"best_": "best_params_", **{f"{name}_": f"best_params_[{name!r}]" for name in CHOSEN}}
+    _renamed_attributes = {"best_": "best_params_"}
 
     def __init__(
         self,
@@ -172,11 +174,13 @@ class GEMClassifierCV(GEMClassifierBase):
         parts = [self._part_moments(training, base, rows) for rows, _ in patterns]
         scores = np.empty((len(candidates), len(splits)))
         for s, split in enumerate(splits):
-            moments = merged([part for part, (_, trains) in zip(parts, patterns) if trains[s]])
+            moments = merged_moments([part for part, (_, trains) in zip(parts, patterns) if trains[s]])
             found = dict(self._try_all(moments, training, base, split))
             scores[:, s] = [found[candidate] for candidate in candidates]
         best = Candidate(**keep_search(self, [candidate.params for candidate in candidates], scores))
-        return self._fit_members(merged(parts), training, best.settings(base), best.alpha)
+        for name, value in best.params.items():
+            setattr(self, f"{name}_", value)
+        return self._fit_members(merged_moments(parts), training, best.settings(base), best.alpha)
 
     def _splits(self, training: TrainingRows, grouped: bool) -> list[Split]:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))

@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, StratifiedShuffleSplit, check_cv
 
 from eigenfeat.features.stack import StackSettings
-from eigenfeat.moments import Moments
 
 Split = tuple[np.ndarray, np.ndarray]
 """Training and held-out rows of a trial."""
@@ -109,11 +108,3 @@ def common_rows(splits: Sequence[Split], n_rows: int) -> list[tuple[np.ndarray, 
         trains[train, s] = True
     patterns, group = np.unique(trains, axis=0, return_inverse=True)
     return [(np.flatnonzero(group.ravel() == g), pattern) for g, pattern in enumerate(patterns)]
-
-
-def merged(parts: Sequence[Moments]) -> Moments:
-    """All parts in one; the parts stay as they are."""
-    whole = parts[0].empty_copy()
-    for part in parts:
-        whole.merge(part)
-    return whole

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -28,15 +29,8 @@ RENAMED_LOSSES = {
 class KernelEstimator(Estimator):
     """Base of estimators of the form ``k(x, ·) @ dual_coef_ + intercept_``."""
 
-    # What every subclass takes.
+    # What every subclass takes beside the other settings.
     kernel: str | Callable
-    degree: float
-    coef0: float
-    penalty: str
-    centers: str | np.ndarray | None
-    n_centers: int | None
-    invariances: list | None
-    expand_over: str
     random_state: int | np.random.RandomState | None
 
     _parameter_constraints: dict = {
@@ -53,18 +47,10 @@ class KernelEstimator(Estimator):
     _weight_constraints: dict = {"gamma": [None, POSITIVE], "alpha": [NON_NEGATIVE]}
 
     def _settings(self, **chosen: Any) -> KernelSettings:
-        """What the parameters ask for; ``chosen`` are settings that not every subclass takes as a parameter."""
-        return KernelSettings(
-            kernel=self.kernel,
-            degree=self.degree,
-            coef0=self.coef0,
-            penalty=self.penalty,
-            centers=self.centers,
-            n_centers=self.n_centers,
-            invariances=self.invariances or (),
-            expand_over=self.expand_over,
-            **chosen,
-        )
+        """What the parameters ask for: every setting that is one of them, in the place of ``chosen`` ones."""
+        parameters = self.get_params(deep=False)
+        asked = {f.name: parameters[f.name] for f in fields(KernelSettings) if f.name in parameters}
+        return KernelSettings(**{**asked, **chosen})
 
     def _keep(self, solution: KernelSolution, problem: KernelProblem) -> KernelExpansion:
         """Publish a solution; the function it is, over the rows or points that carry a nonzero coefficient."""
@@ -97,8 +83,6 @@ class KernelEstimator(Estimator):
 class KernelRegression(KernelEstimator):
     """Base of the estimators that take a loss and a solver."""
 
-    gamma: float | None
-    alpha: float
     loss: str | Loss
     solver: str
     max_terms: int | None
@@ -117,7 +101,7 @@ class KernelRegression(KernelEstimator):
     }
 
     def _asked(self) -> KernelSettings:
-        return self._settings(gamma=self.gamma, alpha=float(self.alpha), loss=self._checked_loss(), solver=self.solver)
+        return self._settings(loss=self._checked_loss())
 
     def _request(self) -> KernelRequest:
         return KernelRequest(self.tol, self.max_iter, self.max_terms, self.random_state)

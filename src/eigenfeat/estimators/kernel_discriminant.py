@@ -40,15 +40,13 @@ class KernelDiscriminant(ScoresMixin, KernelEstimator):
             weights = weights * compute_sample_weight(self.class_weight, y)
         return X, codes, weights, copies
 
-    def _keep_rule(
-        self, solution: KernelSolution, problem: KernelProblem, codes: np.ndarray, *, joint: bool = False
-    ) -> None:
+    def _keep_rule(self, solution: KernelSolution, problem: KernelProblem, codes: np.ndarray) -> None:
         """Threshold, probabilities and leave-one-out results from the outputs at the training rows.
 
         Joint discriminants are log posteriors already: they are cut at zero and have slope one.
         """
         expansion, outputs = self._keep_fit(solution, problem)
-        weights = problem.weights
+        weights, joint = problem.weights, problem.classes is not None
         cuts = thresholds(outputs, codes, weights, 0.0 if joint else self.threshold)
         self.threshold_ = cuts.astype(self.dual_coef_.dtype, copy=False)
         decision = flat(outputs - self.threshold_)

@@ -32,9 +32,6 @@ FindDirections = Callable[[Basis, KernelProblem], Directions]
 class KernelFeatures(ComponentsMixin, KernelEstimator):
     """Base of transformers whose features are kernel expansions of generalized eigenvectors."""
 
-    gamma: float | None
-    alpha: float
-
     _parameter_constraints: dict = {
         **KernelEstimator._parameter_constraints,
         **KernelEstimator._weight_constraints,
@@ -43,9 +40,7 @@ class KernelFeatures(ComponentsMixin, KernelEstimator):
 
     def _fit_directions(self, X, weights: np.ndarray, find: FindDirections):
         """Pose the problem, find its directions, keep them as an expansion centred on the rows."""
-        # "eigen" expands over all rows unless centres are asked for.
-        settings = self._settings(gamma=self.gamma, alpha=float(self.alpha), solver="eigen")
-        problem = posed(settings, X, np.empty((X.shape[0], 0)), weights, random_state=self.random_state)
+        problem = posed(self._settings(), X, np.empty((X.shape[0], 0)), weights, random_state=self.random_state)
         basis = basis_of(problem)
         directions = find(basis, problem)
         V = directions.toarray()
@@ -56,6 +51,11 @@ class KernelFeatures(ComponentsMixin, KernelEstimator):
         self.eigenvalues_ = directions.values
         self.residuals_ = directions.residuals
         return self
+
+    @property
+    def offsets_(self) -> np.ndarray:
+        """(n_components,) what is added to the projection of each component: ``intercept_``."""
+        return self.intercept_
 
 
 @renamed_parameters(**RENAMED)
@@ -80,8 +80,8 @@ class KernelFisherFeatures(KernelFeatures):
     ----------
     dual_coef_ : (n_samples or n_centers, n_components) array
         One feature a column, scaled so that its regularised within-class scatter is one.
-    intercept_ : (n_components,) array
-        Centres the features on the training rows.
+    intercept_, offsets_ : (n_components,) array
+        Centres the features on the training rows; one array under both names.
     eigenvalues_, residuals_ : (n_components,) arrays
     classes_, support_, support_vectors_, gamma_, solver_, n_features_in_
 
@@ -184,7 +184,7 @@ class OrientedKernelPCA(KernelFeatures):
     Attributes
     ----------
     dual_coef_ : (n_samples or n_centers, n_components) array
-    intercept_, eigenvalues_, residuals_, support_, support_vectors_, gamma_, solver_, n_features_in_
+    intercept_, offsets_, eigenvalues_, residuals_, support_, support_vectors_, gamma_, solver_, n_features_in_
         As in `KernelFisherFeatures`.
 
     References

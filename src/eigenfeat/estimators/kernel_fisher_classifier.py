@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from eigenfeat._sklearn import StrOptions, checked_fit
 from eigenfeat.estimators.edge import renamed_parameters
 from eigenfeat.estimators.kernel_base import RENAMED, RENAMED_LOSSES, KernelRegression
 from eigenfeat.estimators.kernel_discriminant import KernelDiscriminant
 from eigenfeat.estimators.kernel_settings import posed
-from eigenfeat.kernel import eigen
-from eigenfeat.kernel.problem import KernelProblem
-from eigenfeat.kernel.table import described
 from eigenfeat.kernel.thresholds import one_vs_rest
 
 
@@ -178,17 +177,7 @@ class KernelFisherClassifier(KernelDiscriminant, KernelRegression):
         """
         X, codes, weights, copies = self._labelled(X, y, sample_weight)
         problem = posed(self._asked(), X, one_vs_rest(codes), weights, copies, self.random_state)
-        joint = self.multi_class == "joint" and len(self.classes_) > 2
-        if joint:
-            self._check_joint(problem)
-        solution = eigen.solve_jointly(problem, codes) if joint else self._solved(problem)
-        self._keep_rule(solution, problem, codes, joint=joint)
+        if self.multi_class == "joint" and len(self.classes_) > 2:
+            problem = replace(problem, classes=codes)
+        self._keep_rule(self._solved(problem), problem, codes)
         return self
-
-    def _check_joint(self, problem: KernelProblem) -> None:
-        if self.solver in ("auto", "eigen") and not eigen.SOLVER.lacking(problem, self._request()):
-            return
-        raise ValueError(
-            "multi_class='joint' is an eigenproblem: it needs loss='squared', penalty 'function' or 'coefficients' and "
-            f"solver 'auto' or 'eigen'; got {described(problem)}, solver={self.solver!r}."
-        )

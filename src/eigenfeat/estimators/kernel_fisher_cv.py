@@ -14,7 +14,7 @@ from eigenfeat.estimators.edge import flat, renamed_parameters
 from eigenfeat.estimators.kernel_base import RENAMED, KernelEstimator
 from eigenfeat.estimators.kernel_discriminant import KernelDiscriminant, weighted_error
 from eigenfeat.estimators.kernel_settings import KernelSettings, posed
-from eigenfeat.estimators.search import search_results
+from eigenfeat.estimators.search import keep_search
 from eigenfeat.kernel.table import path_of
 from eigenfeat.kernel.thresholds import one_vs_rest, thresholds
 from eigenfeat.rows import Block
@@ -126,7 +126,7 @@ class KernelFisherClassifierCV(KernelDiscriminant):
         self
         """
         rows = X, codes, weights, copies = self._labelled(X, y, sample_weight)
-        settings = self._settings()
+        settings = self._settings(solver="auto")
         alphas, gammas = self._grid(X, weights)
         # A generator given by the user must put the same centres under every gamma.
         seed = check_random_state(self.random_state).randint(2**31 - 1)
@@ -156,11 +156,7 @@ class KernelFisherClassifierCV(KernelDiscriminant):
         """Publish (n_gammas, n_alphas, 2) errors and squared residuals: the second decides between equal errors."""
         params = [{"alpha": alpha, "gamma": gamma} for gamma in gammas for alpha in alphas]
         errors, squares = found.reshape(-1, 2).T
-        scores = 0.0 - errors
-        self.best_index_ = int(np.lexsort((squares, errors))[0])
-        self.best_params_, self.best_score_ = params[self.best_index_], float(scores[self.best_index_])
-        self.cv_results_ = search_results(params, scores[:, None])
-        self.alpha_ = self.best_params_["alpha"]
+        self.alpha_ = keep_search(self, params, 0.0 - errors[:, None], ties=squares)["alpha"]
         self.gammas_, self.loo_errors_ = np.array(gammas), found[..., 0]
 
 

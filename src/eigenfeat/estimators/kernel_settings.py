@@ -20,7 +20,10 @@ from eigenfeat.stages.kernels import Kernel, KernelRows, default_gamma
 
 @dataclass(frozen=True, eq=False)
 class KernelSettings:
-    """Kernel, loss, penalty and expansion, named as the parameters of `KernelFisherClassifier`."""
+    """Kernel, loss, penalty and expansion, named as the parameters of `KernelFisherClassifier`.
+
+    ``solver`` is None where none of the table is to run: it may draw centres (`eigenfeat.kernel.table.draws_centers`).
+    """
 
     kernel: str | Callable
     degree: float
@@ -28,12 +31,12 @@ class KernelSettings:
     penalty: str
     centers: str | np.ndarray | None
     n_centers: int | None
-    invariances: Sequence[Transformation | tuple[float, Transformation]]
+    invariances: Sequence[Transformation | tuple[float, Transformation]] | None
     expand_over: str
     gamma: float | None = None
     alpha: float = 1.0
     loss: Loss = Squared()  # noqa: RUF009  (frozen)
-    solver: str = "auto"
+    solver: str | None = None
 
     @property
     def is_precomputed(self) -> bool:
@@ -65,10 +68,10 @@ def posed(
         kernel,
         targets.astype(kernel.dtype, copy=False),
         weights.astype(kernel.dtype, copy=False),
-        settings.alpha,
+        float(settings.alpha),
         settings.loss,
         settings.penalty,
-        invariances=tuple(weighted_transformations(settings.invariances)),
+        invariances=tuple(weighted_transformations(settings.invariances or ())),
         copies=copies,
     )
     asked_for = settings.centers is not None or settings.n_centers is not None

@@ -2,31 +2,121 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-
 import numpy as np
-from scipy import sparse
-from sklearn.base import MultiOutputMixin
-from sklearn.preprocessing import LabelBinarizer
-from sklearn.utils import check_array
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
-from eigenfeat._sklearn import StrOptions
-from eigenfeat.estimators.edge import FLOATS, PredictionsMixin, renamed_parameters
-from eigenfeat.estimators.least_squares_base import LeastSquaresTransformer
+from eigenfeat._sklearn import NON_NEGATIVE, checked_fit
+from eigenfeat.estimators.edge import renamed_parameters
+from eigenfeat.estimators.least_squares_base import LeastSquaresBase
 from eigenfeat.estimators.least_squares_docs import documented
-from eigenfeat.estimators.validation import check_class_labels, check_moments
-from eigenfeat.least_squares.moment_form import Scatters
-from eigenfeat.least_squares.relation import TargetRelation, input_loadings
-from eigenfeat.least_squares.targets import class_indicator, hypergraph_factor
-from eigenfeat.quotients import Quotient
-from eigenfeat.stages import Affine
+from eigenfeat.estimators.least_squares_models import (
+    GRAPH_CONSTRAINTS,
+    ClassTargets,
+    CorrelatedTargets,
+    GivenTargets,
+    HypergraphTargets,
+    TargetRegression,
+)
+from eigenfeat.least_squares.moment_form import MomentForm, Scatters
+from eigenfeat.least_squares.paths import SPARSE_PENALTIES
+from eigenfeat.least_squares.quotient import LeastSquaresQuotient
+from eigenfeat.quotients import Regularisation
+
+
+class LeastSquaresTransformer(LeastSquaresBase):
+    """Base of the estimators with an ``alpha``, of rows or of moments."""
+
+    _parameter_constraints: dict = {**LeastSquaresBase._parameter_constraints, "alpha": [NON_NEGATIVE]}
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        penalty=None,
+        alpha=1.0,
+        l1_ratio=0.5,
+        ridge=0.0,
+        solver="auto",
+        kernel=None,
+        gamma=None,
+        degree=3,
+        coef0=1.0,
+        smoothness=1.0,
+        n_neighbors=5,
+        tol=1e-8,
+        max_iter=1000,
+    ):
+        self.n_components = n_components
+        self.penalty = penalty
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.ridge = ridge
+        self.solver = solver
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.smoothness = smoothness
+        self.n_neighbors = n_neighbors
+        self.tol = tol
+        self.max_iter = max_iter
+
+    @checked_fit
+    def fit_moments(self, moments):
+        """Fit from moments alone: least squares in its moment form, of rows seen elsewhere or by other machines.
+
+        The same components as `fit` on the rows, up to rounding. Only the ridge can be asked for: sparse penalties and
+        kernels need the rows.
+
+        Parameters
+        ----------
+        moments : CrossMoments
+            Of X with the rows of H (for CCA and OPLS: y), from `eigenfeat.moments.collect_cross_moments`, merged or
+            not. `LeastSquaresLDA` takes the class moments of `eigenfeat.moments.collect_moments`;
+            `HypergraphFeatures` takes none, see `LeastSquaresFeatures`.
+
+        Returns
+        -------
+        self
+        """
+        scatters = self._scatters(moments)
+        self._check_moment_settings(scatters.solver)
+        alpha = float(self.alpha) if self.penalty == "ridge" else 0.0
+        form = MomentForm.of(scatters, self._project, Regularisation(self.ridge), alpha, self._label)
+        self._refuse_no_targets(form.space.rank)
+        self.n_features_in_ = len(scatters.input_mean)
+        found = form.directions(self.n_components)
+        vectors = found.toarray()
+        self._check_found(found.n_directions)
+        self.eigenvalues_, self.residuals_, self.solver_ = found.values, found.residuals, scatters.solver
+        self.n_iter_, self.converged_ = 1, np.ones(form.space.rank, dtype=bool)
+        self.criterion_ = form.quotient.kind
+        self._keep_components(vectors, scatters.input_mean)
+        self._store_targets(form.quotient, vectors, lambda: form.relation(vectors))
+        return self
+
+    def _scatters(self, moments) -> Scatters:
+        """Sums over rows and targets from moments."""
+        raise NotImplementedError
+
+    def _check_moment_settings(self, solver: str) -> None:
+        for name, allowed in {"penalty": (None, "ridge"), "kernel": (None,), "solver": ("auto", solver)}.items():
+            value = getattr(self, name)
+            if value not in allowed:
+                ways_out = " or ".join(repr(choice) for choice in allowed)
+                raise ValueError(
+                    f"{name}={value!r} works on rows, not on these moments: set {name}={ways_out}, or call fit(X, y)."
+                )
+
+    def _choose_alpha(self, X, y, weights, quotient: LeastSquaresQuotient) -> float:
+        if self.penalty in SPARSE_PENALTIES and self.alpha == 0:
+            raise ValueError(
+                f"alpha=0 with penalty={self.penalty!r} is no penalty: set penalty=None, or a positive alpha."
+            )
+        return self.alpha
 
 
 @documented
-class LeastSquaresLDA(LeastSquaresTransformer):
+class LeastSquaresLDA(ClassTargets, LeastSquaresTransformer):
     r"""Linear discriminant analysis by least squares, on sparse data of any width.
 
     Maximises the between-class over the total scatter of projected rows,
@@ -60,50 +150,9 @@ class LeastSquaresLDA(LeastSquaresTransformer):
     array([0.97, 0.22])
     """
 
-    _project = True
-    _label = "between classes"
-    _multi_output = False
-
-    def _factor(self, y, weights):
-        self.classes_, codes = check_class_labels(y, weights, estimator=type(self).__name__)
-        return class_indicator(codes, len(self.classes_))
-
-    def _scatters(self, moments) -> Scatters:
-        check_moments(moments, needs_labels=True, needs_fourth=False, estimator=type(self).__name__)
-        self.classes_ = moments.classes
-        return Scatters.of_classes(moments)
-
-
-class TargetRegression(PredictionsMixin, MultiOutputMixin, LeastSquaresTransformer):
-    """Prediction of y from X through the components, for models whose H is y itself.
-
-    The regression of y on the components, under the same ridge: with all components that of y on X, with fewer the
-    best one of that rank (OPLS: in the plain norm of y; CCA: in the whitened one).
-    """
-
-    def _factor(self, y, weights):
-        self._y_is_flat = y.ndim == 1
-        return _numbers(y)
-
-    def _scatters(self, moments) -> Scatters:
-        scatters = super()._scatters(moments)
-        self._y_is_flat = moments.targets_are_flat
-        return scatters
-
-    def _store_targets(self, quotient: Quotient, vectors: np.ndarray, relate: Callable[[], TargetRelation]) -> None:
-        self._store_relation(quotient, vectors, relate())
-
-    def _store_relation(self, quotient: Quotient, vectors: np.ndarray, relation: TargetRelation) -> None:
-        dtype = self.eigenvalues_.dtype
-        self.y_mean_ = relation.space.mean.astype(dtype)
-        self.y_loadings_ = relation.target_loadings().astype(dtype)
-        features = self.fitted_.features
-        predictions = features.then(Affine.of(self.y_loadings_, self.y_mean_))  # type: ignore[union-attr]
-        self.fitted_ = replace(self.fitted_, predictions=predictions)
-
 
 @documented
-class LeastSquaresCCA(TargetRegression):
+class LeastSquaresCCA(CorrelatedTargets, LeastSquaresTransformer):
     r"""Canonical correlation analysis by least squares, on sparse data of any width.
 
     Finds directions of X and of y whose projections correlate most: the eigenproblem
@@ -143,66 +192,9 @@ class LeastSquaresCCA(TargetRegression):
     0.796
     """
 
-    _project = True
-    _label = "correlation with y"
-
-    def _store_relation(self, quotient: Quotient, vectors: np.ndarray, relation: TargetRelation) -> None:
-        super()._store_relation(quotient, vectors, relation)
-        dtype = self.eigenvalues_.dtype
-        self.y_components_ = relation.target_directions().T.astype(dtype)
-        self.canonical_correlations_ = np.sqrt(self.eigenvalues_)
-        if self.kernel is None:
-            self.x_loadings_ = input_loadings(quotient.noise, vectors).astype(dtype)
-
-    def transform(self, X, y=None):
-        """Project rows on the components, and targets on theirs.
-
-        Parameters
-        ----------
-        X : (n, d) array, sparse matrix or dataframe
-        y : (n,) or (n, q) array, optional
-
-        Returns
-        -------
-        (n, n_components) array, or a pair of them where y is given
-        """
-        X = self._check_new(X)
-        scores = self.fitted_.features.at(X)  # type: ignore[union-attr]
-        if y is None:
-            return scores
-        y = check_array(y, accept_sparse="csr", ensure_2d=False, dtype=list(FLOATS), input_name="y")
-        y = _numbers(y).astype(scores.dtype, copy=False)
-        if y.shape[1] != len(self.y_mean_):
-            raise ValueError(f"y has {y.shape[1]} columns, the one that was fitted had {len(self.y_mean_)}.")
-        return scores, np.asarray(y @ self.y_components_.T) - self.y_components_ @ self.y_mean_
-
-    def inverse_transform(self, X):
-        """Rows reconstructed from their projections, by the regression of X on them.
-
-        Parameters
-        ----------
-        X : (n, n_components) array
-            Projections.
-
-        Returns
-        -------
-        (n, d) array
-        """
-        check_is_fitted(self, "eigenvalues_")
-        if self.kernel is not None:
-            raise ValueError(
-                "inverse_transform needs kernel=None: a kernel's feature space has no inputs to return to."
-            )
-        scores = check_array(X, dtype=list(FLOATS))
-        if scores.shape[1] != self._n_features_out:
-            raise ValueError(
-                f"Expected projections on {self._n_features_out} components, got {scores.shape[1]} columns."
-            )
-        return scores @ self.x_loadings_ + self.mean_
-
 
 @documented
-class LeastSquaresOPLS(TargetRegression):
+class LeastSquaresOPLS(TargetRegression, LeastSquaresTransformer):
     r"""Orthonormalised partial least squares: reduced-rank regression as features.
 
     Projections of unit variance that covary most with y:
@@ -230,12 +222,10 @@ class LeastSquaresOPLS(TargetRegression):
            [188.9,  37.3,  54.6]])
     """
 
-    _label = "covariance with y"
-
 
 @renamed_parameters(expansion='write graph="star", "clique" or "zhou"')
 @documented
-class HypergraphFeatures(LeastSquaresTransformer):
+class HypergraphFeatures(HypergraphTargets, LeastSquaresTransformer):
     r"""Hypergraph spectral learning: directions along which rows that share labels stay together.
 
     Labels are hyperedges over the rows; with L the normalised Laplacian of their graph,
@@ -269,11 +259,7 @@ class HypergraphFeatures(LeastSquaresTransformer):
     (100, 5)
     """
 
-    _parameter_constraints: dict = {
-        **LeastSquaresTransformer._parameter_constraints,
-        "graph": [StrOptions({"star", "clique", "zhou"})],
-    }
-    _label = "shared labels"
+    _parameter_constraints: dict = {**LeastSquaresTransformer._parameter_constraints, **GRAPH_CONSTRAINTS}
 
     def __init__(
         self,
@@ -312,22 +298,9 @@ class HypergraphFeatures(LeastSquaresTransformer):
         )
         self.graph = graph
 
-    def _factor(self, y, weights):
-        if y.ndim == 1:
-            check_classification_targets(y)
-            y = LabelBinarizer(sparse_output=True).fit_transform(y)
-        J = sparse.csr_array(y)
-        other = J.data[(J.data != 0) & (J.data != 1)]
-        if len(other):
-            raise ValueError(
-                f"HypergraphFeatures needs labels as zeros and ones, or one class a row; y holds {other[0]!r}. "
-                "Threshold it, or use LeastSquaresOPLS for continuous targets."
-            )
-        return hypergraph_factor(J, self.graph, weights)
-
 
 @documented
-class LeastSquaresFeatures(LeastSquaresTransformer):
+class LeastSquaresFeatures(GivenTargets, LeastSquaresTransformer):
     r"""Directions of X that follow any matrix H you choose.
 
     .. math:: X^\top H H^\top X w = \lambda\, X^\top X w
@@ -355,11 +328,3 @@ class LeastSquaresFeatures(LeastSquaresTransformer):
     >>> bool(abs(np.corrcoef(slow[:, 0], np.sin(time / 20))[0, 1]) > 0.99)
     True
     """
-
-    def _factor(self, y, weights):
-        return _numbers(y)
-
-
-def _numbers(y):
-    """Targets as a two-dimensional array of floats."""
-    return (y.reshape(-1, 1) if y.ndim == 1 else y).astype(np.float64)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.utils import check_array
 
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, Interval, Real, StrOptions, checked_fit
@@ -15,7 +16,6 @@ from eigenfeat.estimators.edge import ComponentsMixin, Estimator
 from eigenfeat.estimators.validation import check_weights
 from eigenfeat.least_squares.coordinate_descent import Descent
 from eigenfeat.least_squares.graph import neighbour_differences
-from eigenfeat.least_squares.moment_form import MomentForm, Scatters
 from eigenfeat.least_squares.paths import SPARSE_PENALTIES, Settings, solve_at, solve_path
 from eigenfeat.least_squares.penalised import aligned_targets, default_alphas, warn_of_gaps
 from eigenfeat.least_squares.quotient import LeastSquaresQuotient, pose
@@ -24,7 +24,6 @@ from eigenfeat.least_squares.rows import CentredRows, centre, centre_kernel
 from eigenfeat.least_squares.solution import Solution
 from eigenfeat.least_squares.solve import SOLVERS
 from eigenfeat.least_squares.targets import reduce
-from eigenfeat.moments import CrossMoments
 from eigenfeat.quotients import Quotient, Regularisation
 from eigenfeat.stages import Affine, Chain, Fitted, KernelExpansion
 from eigenfeat.stages.kernels import KERNELS, Kernel, KernelRows, default_gamma
@@ -49,13 +48,31 @@ class AlphaPath:
     eigenvalues: np.ndarray
 
 
-class LeastSquaresTransformer(ComponentsMixin, Estimator):
-    """What the family shares: a quotient from X and y, its directions, its chain. Subclasses say what H is."""
+class LeastSquaresBase(ComponentsMixin, Estimator):
+    """What the family shares: a quotient from X and y, its directions, its chain.
+
+    Subclasses say what H is (`eigenfeat.estimators.least_squares_models`) and where alpha comes from: a parameter
+    (`eigenfeat.estimators.least_squares`) or a search (`eigenfeat.estimators.least_squares_cv`).
+    """
+
+    # What every subclass takes.
+    n_components: int | None
+    penalty: str | None
+    l1_ratio: float
+    ridge: float
+    solver: str
+    kernel: str | Callable | None
+    gamma: float | None
+    degree: float
+    coef0: float
+    smoothness: float
+    n_neighbors: int
+    tol: float
+    max_iter: int
 
     _parameter_constraints: dict = {
         "n_components": [None, COUNT],
         "penalty": [None, StrOptions({"ridge", *SPARSE_PENALTIES})],
-        "alpha": [NON_NEGATIVE],
         "l1_ratio": [Interval(Real, 0, 1, closed="right")],
         "ridge": [NON_NEGATIVE],
         "solver": [StrOptions(SOLVERS.options)],
@@ -72,41 +89,8 @@ class LeastSquaresTransformer(ComponentsMixin, Estimator):
     _project = False
     #: What a reader calls the quotient.
     _label = "targets"
-    #: Whether y may have several columns.
+    #: Whether y may have several columns; a single one holds classes.
     _multi_output = True
-
-    def __init__(
-        self,
-        n_components=None,
-        *,
-        penalty=None,
-        alpha=1.0,
-        l1_ratio=0.5,
-        ridge=0.0,
-        solver="auto",
-        kernel=None,
-        gamma=None,
-        degree=3,
-        coef0=1.0,
-        smoothness=1.0,
-        n_neighbors=5,
-        tol=1e-8,
-        max_iter=1000,
-    ):
-        self.n_components = n_components
-        self.penalty = penalty
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.ridge = ridge
-        self.solver = solver
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.smoothness = smoothness
-        self.n_neighbors = n_neighbors
-        self.tol = tol
-        self.max_iter = max_iter
 
     # ------------------------------------------------------------------ fit
 
@@ -141,40 +125,6 @@ class LeastSquaresTransformer(ComponentsMixin, Estimator):
         self._keep_solution(X, quotient, solution)
         return self
 
-    @checked_fit
-    def fit_moments(self, moments):
-        """Fit from moments alone: least squares in its moment form, of rows seen elsewhere or by other machines.
-
-        The same components as `fit` on the rows, up to rounding. Only the ridge can be asked for: sparse penalties and
-        kernels need the rows.
-
-        Parameters
-        ----------
-        moments : CrossMoments
-            Of X with the rows of H (for CCA and OPLS: y), from `eigenfeat.moments.collect_cross_moments`, merged or
-            not. `LeastSquaresLDA` takes the class moments of `eigenfeat.moments.collect_moments`.
-
-        Returns
-        -------
-        self
-        """
-        self._check_moment_settings()
-        scatters = self._scatters(moments)
-        alpha = float(self.alpha) if self.penalty == "ridge" else 0.0
-        form = MomentForm.of(scatters, self._project, Regularisation(self.ridge), alpha, self._label)
-        self._refuse_no_targets(form.space.rank)
-        self.n_features_in_ = len(scatters.input_mean)
-        found = form.directions(self.n_components)
-        vectors = found.toarray()
-        self._check_found(found.n_directions)
-        self.eigenvalues_, self.residuals_, self.solver_ = found.values, found.residuals, found.solver
-        self.n_iter_, self.converged_ = 1, np.ones(form.space.rank, dtype=bool)
-        self.criterion_ = form.quotient.kind
-        self._keep_components(vectors, scatters.input_mean)
-        self._store_targets(form.quotient, vectors, lambda: form.relation(vectors))
-        return self
-
-    @checked_fit
     def path(self, X, y, alphas=None, sample_weight=None):
         """Components for a whole grid of alphas, at little more than the cost of one.
 
@@ -197,6 +147,10 @@ class LeastSquaresTransformer(ComponentsMixin, Estimator):
                 f"path needs a penalty and inputs to weigh; got penalty={self.penalty!r}, kernel={self.kernel!r}. Set "
                 'penalty to "ridge", "lasso", "elasticnet" or "group", and kernel to None.'
             )
+        return clone(self)._path(X, y, alphas, sample_weight)  # what was fitted stays as it is
+
+    @checked_fit
+    def _path(self, X, y, alphas, sample_weight) -> AlphaPath:
         X, y, weights = self._validated(X, y, sample_weight)
         quotient = self._quotient(X, y, weights)
         alphas = np.sort(self._path_alphas(quotient) if alphas is None else self._checked_alphas(alphas))[::-1]
@@ -234,11 +188,8 @@ class LeastSquaresTransformer(ComponentsMixin, Estimator):
         return Settings(self.penalty, self.l1_ratio, self.n_components, self.solver, self.tol, self.max_iter)
 
     def _choose_alpha(self, X, y, weights, quotient: LeastSquaresQuotient) -> float:
-        if self.penalty in SPARSE_PENALTIES and self.alpha == 0:
-            raise ValueError(
-                f"alpha=0 with penalty={self.penalty!r} is no penalty: set penalty=None, or a positive alpha."
-            )
-        return self.alpha
+        """The weight of the penalty."""
+        raise NotImplementedError
 
     def _check_combination(self) -> None:
         if self.kernel is not None and self.penalty in SPARSE_PENALTIES:
@@ -246,16 +197,6 @@ class LeastSquaresTransformer(ComponentsMixin, Estimator):
                 f"penalty={self.penalty!r} removes inputs, of which kernel={self.kernel!r} has no list: use "
                 'penalty=None or "ridge" with a kernel.'
             )
-
-    def _check_moment_settings(self) -> None:
-        for name, allowed in {"penalty": (None, "ridge"), "kernel": (None,), "solver": ("auto", "primal")}.items():
-            value = getattr(self, name)
-            if value not in allowed:
-                ways_out = " or ".join(repr(choice) for choice in allowed)
-                raise ValueError(
-                    f"{name}={value!r} works on rows, and fit_moments has none: set {name}={ways_out}, or call "
-                    "fit(X, y)."
-                )
 
     # ------------------------------------------------------------------ the problem
 
@@ -267,16 +208,6 @@ class LeastSquaresTransformer(ComponentsMixin, Estimator):
     def _factor(self, y, weights):
         """Rows of H from the checked y."""
         raise NotImplementedError
-
-    def _scatters(self, moments) -> Scatters:
-        """Sums over rows and targets from moments."""
-        if not isinstance(moments, CrossMoments) or not moments.weight:
-            given = "moments of no rows" if isinstance(moments, CrossMoments) else type(moments).__name__
-            raise ValueError(
-                f"{type(self).__name__}.fit_moments takes the CrossMoments of rows and targets, got {given}: make them "
-                "with eigenfeat.moments.collect_cross_moments(X, y), or fit on the rows themselves."
-            )
-        return Scatters.of_targets(moments)
 
     def _quotient(self, X, y, weights) -> LeastSquaresQuotient:
         by_columns = self.kernel is None
@@ -315,13 +246,14 @@ class LeastSquaresTransformer(ComponentsMixin, Estimator):
                     f"kernel='precomputed' takes the dense square kernel matrix of the training rows, got {given}. "
                     "Give K(train, train) to fit and K(new, train) to transform, or name a kernel."
                 )
-            self._kernel, self.gamma_ = Kernel("linear"), 1.0
+            self.kernel_, self.gamma_ = Kernel("linear"), 1.0
             return X
+        assert self.kernel is not None  # no caller has rows without one
         gamma = self.gamma
         if gamma is None:
             gamma = default_gamma(X, np.ones(X.shape[0]) if weights is None else weights)
-        self._kernel, self.gamma_ = Kernel(self.kernel, gamma, self.degree, self.coef0), gamma
-        return KernelRows(self._kernel, X).between(np.arange(X.shape[0]))
+        self.kernel_, self.gamma_ = Kernel(self.kernel, gamma, self.degree, self.coef0), gamma
+        return KernelRows(self.kernel_, X).between(np.arange(X.shape[0]))
 
     # ------------------------------------------------------------------ what was found
 
@@ -361,7 +293,7 @@ class LeastSquaresTransformer(ComponentsMixin, Estimator):
         self.dual_coef_ = np.ascontiguousarray(coefficients.T)
         self.offsets_ = -(self.dual_coef_ @ quotient.rows.mean)
         points = np.arange(X.shape[0]) if self.kernel == "precomputed" else X
-        stage = KernelExpansion(self._kernel, points, self.dual_coef_.T, self.offsets_)
+        stage = KernelExpansion(self.kernel_, points, self.dual_coef_.T, self.offsets_)
         self.fitted_ = Fitted(features=Chain((stage,)))
 
     def _store_targets(self, quotient: Quotient, vectors: np.ndarray, relate: Callable[[], TargetRelation]) -> None:

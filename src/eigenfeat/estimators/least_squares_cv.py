@@ -8,15 +8,16 @@ from sklearn.model_selection import check_cv
 
 from eigenfeat._sklearn import StrOptions
 from eigenfeat.estimators.edge import renamed_parameters
-from eigenfeat.estimators.least_squares import (
-    HypergraphFeatures,
-    LeastSquaresCCA,
-    LeastSquaresFeatures,
-    LeastSquaresLDA,
-    LeastSquaresOPLS,
-)
-from eigenfeat.estimators.least_squares_base import LeastSquaresTransformer
+from eigenfeat.estimators.least_squares_base import LeastSquaresBase
 from eigenfeat.estimators.least_squares_docs import FRAGMENTS, REFERENCE, filled
+from eigenfeat.estimators.least_squares_models import (
+    GRAPH_CONSTRAINTS,
+    ClassTargets,
+    CorrelatedTargets,
+    GivenTargets,
+    HypergraphTargets,
+    TargetRegression,
+)
 from eigenfeat.estimators.search import keep_search
 from eigenfeat.least_squares.folds import fold_errors
 from eigenfeat.least_squares.paths import PAPER_ALPHAS, SPARSE_PENALTIES
@@ -25,11 +26,11 @@ from eigenfeat.least_squares.quotient import LeastSquaresQuotient
 from eigenfeat.least_squares.spectrum import decompose, generalized_cross_validation
 
 
-class AlphaSearchMixin(LeastSquaresTransformer):
-    """Replaces ``alpha`` by a search over ``alphas``."""
+class LeastSquaresSearch(LeastSquaresBase):
+    """Base of the estimators that search for their alpha among ``alphas``."""
 
     _parameter_constraints: dict = {
-        **{name: rule for name, rule in LeastSquaresTransformer._parameter_constraints.items() if name != "alpha"},
+        **LeastSquaresBase._parameter_constraints,
         "penalty": [StrOptions({"ridge", *SPARSE_PENALTIES})],
         "alphas": [None, "array-like"],
         "cv": ["cv_object"],
@@ -77,7 +78,8 @@ class AlphaSearchMixin(LeastSquaresTransformer):
         else:
             errors = self._fold_errors(X, y, weights, quotient, alphas)
         self.alphas_, self.cv_errors_ = alphas, errors.mean(axis=0)
-        self.alpha_ = keep_search(self, [{"alpha": float(alpha)} for alpha in alphas], -errors.T)["alpha"]
+        params = [{"alpha": float(alpha)} for alpha in alphas]
+        self.alpha_ = keep_search(self, params, -errors.T, ties=-alphas)["alpha"]  # of equals the most regularised
         return self.alpha_
 
     def _candidates(self, quotient: LeastSquaresQuotient) -> np.ndarray:
@@ -92,16 +94,9 @@ class AlphaSearchMixin(LeastSquaresTransformer):
             targets = aligned_targets(quotient, settings.solve(quotient))
         with np.errstate(divide="ignore"):
             unweighted = targets * np.where(root > 0, 1 / root, 0)[:, None]
-        folds = list(check_cv(self.cv, y, classifier=hasattr(self, "classes_")).split(X, y))
+        folds = list(check_cv(self.cv, y, classifier=not self._multi_output).split(X, y))
         inputs = X if self.kernel is None else _feature_vectors(self._kernel_matrix(X, weights))
         return fold_errors(inputs, unweighted, weights, folds, alphas, quotient.shift, settings)
-
-    def _check_moment_settings(self) -> None:
-        name = type(self).__name__
-        raise ValueError(
-            f"{name} chooses alpha on rows, and fit_moments has none: use "
-            f'{name.removesuffix("CV")}(penalty="ridge", alpha=...).fit_moments, or call fit(X, y).'
-        )
 
 
 def _feature_vectors(kernel: np.ndarray) -> np.ndarray:
@@ -123,7 +118,7 @@ _OPTIONS = """penalty : {"ridge", "lasso", "elasticnet", "group"}
     Attributes
     ----------
     alpha_ : float
-        The candidate of least error.
+        The candidate of least error; of equal ones the largest.
     alphas_, cv_errors_ : arrays
         The candidates, and the error of each.
     best_params_, best_score_, best_index_ : dict, float and int
@@ -151,7 +146,7 @@ def _documented(cls):
 
 
 @_documented
-class LeastSquaresLDACV(AlphaSearchMixin, LeastSquaresLDA):
+class LeastSquaresLDACV(ClassTargets, LeastSquaresSearch):
     """`LeastSquaresLDA` with its penalty chosen from the training rows.
 
     {SEARCH}
@@ -167,7 +162,7 @@ class LeastSquaresLDACV(AlphaSearchMixin, LeastSquaresLDA):
 
 
 @_documented
-class LeastSquaresCCACV(AlphaSearchMixin, LeastSquaresCCA):
+class LeastSquaresCCACV(CorrelatedTargets, LeastSquaresSearch):
     """`LeastSquaresCCA` with its penalty chosen from the training rows.
 
     {SEARCH}
@@ -183,7 +178,7 @@ class LeastSquaresCCACV(AlphaSearchMixin, LeastSquaresCCA):
 
 
 @_documented
-class LeastSquaresOPLSCV(AlphaSearchMixin, LeastSquaresOPLS):
+class LeastSquaresOPLSCV(TargetRegression, LeastSquaresSearch):
     """`LeastSquaresOPLS` with its penalty chosen from the training rows.
 
     {SEARCH}
@@ -200,7 +195,7 @@ class LeastSquaresOPLSCV(AlphaSearchMixin, LeastSquaresOPLS):
 
 @renamed_parameters(expansion='write graph="star", "clique" or "zhou"')
 @_documented
-class HypergraphFeaturesCV(AlphaSearchMixin, HypergraphFeatures):
+class HypergraphFeaturesCV(HypergraphTargets, LeastSquaresSearch):
     """`HypergraphFeatures` with its penalty chosen from the training rows.
 
     Parameters
@@ -222,10 +217,7 @@ class HypergraphFeaturesCV(AlphaSearchMixin, HypergraphFeatures):
     100.0
     """
 
-    _parameter_constraints: dict = {
-        **AlphaSearchMixin._parameter_constraints,
-        "graph": HypergraphFeatures._parameter_constraints["graph"],
-    }
+    _parameter_constraints: dict = {**LeastSquaresSearch._parameter_constraints, **GRAPH_CONSTRAINTS}
 
     def __init__(
         self,
@@ -247,8 +239,7 @@ class HypergraphFeaturesCV(AlphaSearchMixin, HypergraphFeatures):
         tol=1e-8,
         max_iter=1000,
     ):
-        AlphaSearchMixin.__init__(
-            self,
+        super().__init__(
             n_components,
             penalty=penalty,
             alphas=alphas,
@@ -269,7 +260,7 @@ class HypergraphFeaturesCV(AlphaSearchMixin, HypergraphFeatures):
 
 
 @_documented
-class LeastSquaresFeaturesCV(AlphaSearchMixin, LeastSquaresFeatures):
+class LeastSquaresFeaturesCV(GivenTargets, LeastSquaresSearch):
     """`LeastSquaresFeatures` with its penalty chosen from the training rows.
 
     {SEARCH}

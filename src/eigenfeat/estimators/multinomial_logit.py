@@ -261,14 +261,14 @@ class MultinomialLogit(ScoresMixin, Estimator):
     def _labelled(self, X, y, sample_weight) -> RandomRows:
         """Checked rows with their labels and weights."""
         if isinstance(X, RowSource):
-            if not X.has_random_access:
+            if not isinstance(X, RandomRows):
                 raise ValueError(
                     f"{type(X).__name__} can only be read in order, and the logit asks for rows many times and in any "
                     "order: hold them in memory first (eigenfeat.rows.held)."
                 )
             self.n_features_in_ = X.n_columns
             y = column_or_1d(y, warn=True)
-            check_consistent_length(range(X.n_rows), y)  # type: ignore[arg-type]
+            check_consistent_length(range(X.n_rows), y)
         else:
             X, y = self._check(X, y)
         return as_row_source(X, y, check_weights(sample_weight, y))  # type: ignore[return-value]

@@ -12,8 +12,8 @@ from eigenfeat._sklearn import NON_NEGATIVE, HasMethods, checked_fit
 from eigenfeat.estimators.base import QuotientTransformer, StreamingQuotientTransformer
 from eigenfeat.estimators.edge import FLOATS, renamed_parameters
 from eigenfeat.estimators.validation import check_moments
-from eigenfeat.moments import DenseMoments, Moments, SymmetricForm, as_form, collect_moments
-from eigenfeat.quotients import Quotient, oriented, principal, vanishing
+from eigenfeat.moments import Moments, SymmetricForm, as_form, collect_moments
+from eigenfeat.quotients import CRITERIA, Criterion, Quotient
 from eigenfeat.solvers import DenseVectors, Directions, orient
 
 
@@ -137,19 +137,20 @@ class OrientedPCA(StreamingQuotientTransformer):
             raise ValueError("Noise was given twice, as a matrix at construction and as rows to fit: give one.")
         self.noise_moments_ = noise
 
-    def _labels_needed(self) -> bool:
-        return False
-
     def _tracks_fourth(self) -> bool:
         return False
 
-    def _quotient(self, moments: Moments) -> Quotient:
+    def _criterion(self) -> Criterion:
+        with_noise = self.noise is not None or self.noise_moments_ is not None
+        return CRITERIA["oriented" if with_noise else "principal"]
+
+    def _options(self, moments: Moments) -> dict:
         noise = self._noise_form()
         if noise is None:
-            return principal(moments, self.centred)
+            return {"centred": self.centred}
         if noise.shape[0] != self.n_features_in_:
             raise ValueError(f"X has {self.n_features_in_} features, but the noise has {noise.shape[0]}.")
-        return oriented(moments, noise, self.centred, self._regularisation())
+        return {"noise": noise, "centred": self.centred, "regularisation": self._regularisation()}
 
     def _noise_form(self) -> SymmetricForm | None:
         if self.noise_moments_ is not None:
@@ -219,9 +220,6 @@ class VanishingComponents(StreamingQuotientTransformer):
         self.tol = tol
         self.random_state = random_state
 
-    def _labels_needed(self) -> bool:
-        return False
-
     def _tracks_fourth(self) -> bool:
         return False
 
@@ -229,10 +227,14 @@ class VanishingComponents(StreamingQuotientTransformer):
         return "smallest"
 
     def _collect(self, X, labels, weights) -> Moments:
-        return DenseMoments().update(X, None, weights)  # the null space is asked for: it needs all of the space
+        # The null space is what is asked for: it needs all of the space.
+        return collect_moments(X, None, weights, form="dense")
 
-    def _quotient(self, moments: Moments) -> Quotient:
-        return vanishing(moments, self.centred)
+    def _criterion(self) -> Criterion:
+        return CRITERIA["vanishing"]
+
+    def _options(self, moments: Moments) -> dict:
+        return {"centred": self.centred}
 
     def _find(self, quotient: Quotient, n_components: int | None) -> Directions:
         found = super()._find(quotient, None)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from eigenfeat._sklearn import HasMethods
 from eigenfeat.estimators.base import QuotientTransformer, StreamingQuotientTransformer
 from eigenfeat.estimators.edge import renamed_parameters
 from eigenfeat.moments import Moments, SymmetricForm, as_form, weighted_sum
-from eigenfeat.quotients import MATRICES, Quotient, ratio
+from eigenfeat.quotients import CRITERIA, MATRICES, Criterion, Quotient
 
 
 @renamed_parameters(centre="it is called centred")
@@ -26,6 +28,10 @@ class RayleighFeatures(StreamingQuotientTransformer):
         - a list of them, or of pairs ``(weight, matrix)``: their weighted sum (KFD thesis, eq. 3.24).
     n_components : int, optional
         All that exist by default.
+    criterion : str or callable, optional
+        A ready quotient instead of ``signal`` and ``noise``: one that moments alone pose, by its name in
+        `eigenfeat.quotients.CRITERIA` ("fisher", "fisher_total", "principal", "vanishing", or one you entered there),
+        or a function of the moments that returns a `Quotient`. ``centred`` is then the criterion's own.
     centred : bool
         Project rows about the mean of the data, ``vᵀ(x - m)``, instead of ``vᵀx``.
     which : {"largest", "smallest"}
@@ -70,6 +76,7 @@ class RayleighFeatures(StreamingQuotientTransformer):
         **QuotientTransformer._parameter_constraints,
         "signal": [str, callable, list, "array-like", HasMethods("toarray")],
         "noise": [str, callable, list, "array-like", HasMethods("toarray")],
+        "criterion": [None, str, callable],
         "centred": ["boolean"],
         "which": [str],
         "labels": ["boolean"],
@@ -81,6 +88,7 @@ class RayleighFeatures(StreamingQuotientTransformer):
         noise="within",
         n_components=None,
         *,
+        criterion=None,
         centred=True,
         which="largest",
         ridge=0.0,
@@ -93,6 +101,7 @@ class RayleighFeatures(StreamingQuotientTransformer):
         self.signal = signal
         self.noise = noise
         self.n_components = n_components
+        self.criterion = criterion
         self.centred = centred
         self.which = which
         self.ridge = ridge
@@ -106,15 +115,43 @@ class RayleighFeatures(StreamingQuotientTransformer):
         return self.which
 
     def _labels_needed(self) -> bool:
-        return self.labels or any(_names_labels(part) for part in (self.signal, self.noise))
+        named = any(_names_labels(part) for part in (self.signal, self.noise)) and self.criterion is None
+        return self.labels or named or self._criterion().needs_labels
 
     def _tracks_fourth(self) -> bool:
         return False
 
+    def _criterion(self) -> Criterion:
+        if self.criterion is None:
+            return CRITERIA["ratio"]
+        if callable(self.criterion):
+            return Criterion("", "given", "given", self.labels, self.criterion)
+        alone = [name for name, row in CRITERIA.items() if not row.needs]
+        if self.criterion not in alone:
+            needs = CRITERIA[self.criterion].needs if self.criterion in CRITERIA else ""
+            more = f", which needs {needs} beside moments" if needs else ""
+            raise ValueError(
+                f"criterion must be one of {', '.join(alone)} or a function; got {self.criterion!r}{more}."
+            )
+        return CRITERIA[self.criterion]
+
     def _quotient(self, moments: Moments) -> Quotient:
+        quotient = super()._quotient(moments)
+        if self.criterion is None:
+            return quotient
+        return replace(quotient, noise=self._regularisation().of_matrix(quotient.noise))
+
+    def _options(self, moments: Moments) -> dict:
+        if self.criterion is not None:
+            return {}
         signal, noise = (self._matrix(getattr(self, part), part, moments) for part in ("signal", "noise"))
-        factor = moments.between_factor() if _is_name(self.signal, "between") else None
-        return ratio(moments, signal, noise, self.centred, self._regularisation(), factor)
+        return {
+            "signal": signal,
+            "noise": noise,
+            "centred": self.centred,
+            "regularisation": self._regularisation(),
+            "signal_factor": moments.between_factor() if _is_name(self.signal, "between") else None,
+        }
 
     def _matrix(self, given, part: str, moments: Moments) -> SymmetricForm:
         if isinstance(given, list) and not _is_matrix(given):

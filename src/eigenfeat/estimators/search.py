@@ -41,13 +41,24 @@ def search_results(params: list[dict[str, Any]], scores: np.ndarray) -> dict[str
     return results
 
 
-def keep_search(estimator: Any, params: list[dict[str, Any]], scores: np.ndarray) -> dict[str, Any]:
+def keep_search(
+    estimator: Any, params: list[dict[str, Any]], scores: np.ndarray, ties: np.ndarray | None = None
+) -> dict[str, Any]:
     """Set ``cv_results_``, ``best_index_``, ``best_score_`` and ``best_params_``, which is returned.
 
-    Of equal candidates the first is the best: list them from the most to the least regularised.
+    Parameters
+    ----------
+    estimator : object
+        What the attributes are set on.
+    params, scores
+        As in `search_results`.
+    ties : (n_candidates,) array, optional
+        Of candidates of equal rank that of the smallest number here is the best: minus a weight of the penalty takes
+        the most regularised. The first of those that are equal here too, or where nothing is given.
     """
     results = search_results(params, scores)
-    best = int(np.argmin(results["rank_test_score"]))
+    second = np.zeros(len(params)) if ties is None else ties
+    best = int(np.lexsort((second, results["rank_test_score"]))[0])
     estimator.cv_results_, estimator.best_index_ = results, best
     estimator.best_score_, estimator.best_params_ = float(results["mean_test_score"][best]), params[best]
     return params[best]

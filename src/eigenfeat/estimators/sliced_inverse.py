@@ -7,7 +7,7 @@ import numpy as np
 from eigenfeat._sklearn import Integral, Interval
 from eigenfeat.estimators.base import QuotientTransformer
 from eigenfeat.moments import Moments
-from eigenfeat.quotients import Quotient, fisher
+from eigenfeat.quotients import CRITERIA, Criterion
 
 
 class SlicedInverseRegression(QuotientTransformer):
@@ -86,11 +86,14 @@ class SlicedInverseRegression(QuotientTransformer):
         self.slice_edges_ = slice_edges(y, weights, self.n_slices)
         return np.searchsorted(self.slice_edges_, y, side="right")
 
-    def _quotient(self, moments: Moments) -> Quotient:
-        return fisher(moments, "total", "share", self._regularisation())
+    def _criterion(self) -> Criterion:
+        return CRITERIA["fisher_total"]
 
-    def _fit_moments(self, moments: Moments):
-        super()._fit_moments(moments)
+    def _options(self, moments: Moments) -> dict:
+        return {"regularisation": self._regularisation()}
+
+    def _fit_moments(self, moments: Moments, shared: bool = False):
+        super()._fit_moments(moments, shared)
         del self.classes_  # slices are not classes
         return self
 

@@ -105,6 +105,7 @@ class SpatialFilters(ComponentsMixin, Estimator):
         chains, kept, patterns, names = [], [], [], []
         for prepared in self._preparations():
             problems = self._problems(prepared.over(trials), target, weights)
+            self.criterion_ = problems[0][1].kind
             everything = solve([quotient for _, quotient in problems])
             chosen = [self._strongest(found.values) for found in everything]
             here = [found.take(chosen[i]) for i, found in enumerate(everything)]

@@ -32,7 +32,7 @@ class SPoC(SpatialFilters):
         Filters, a row each, of mean power one; those of a band are sorted by \|λ\|.
     eigenvalues_ : (n_features_out,) array
         λ: positive where power rises with the target.
-    patterns_, bands_, residuals_, solver_, fitted_, n_channels_in_, n_features_in_
+    patterns_, bands_, residuals_, solver_, criterion_, fitted_, n_channels_in_, n_features_in_
         As in `CommonSpatialPatterns`.
 
     References

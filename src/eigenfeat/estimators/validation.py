@@ -44,15 +44,16 @@ def check_class_labels(y, sample_weight=None, *, estimator: str) -> tuple[np.nda
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
-            f"{estimator} needs rows of at least two classes; y has only one class, {classes[0]!r}. Check the label "
-            "column, or how the rows were split."
+            f"{estimator} needs rows of at least two classes; y has only one class, {classes.tolist()[0]!r}. Check the "
+            "label column, or how the rows were split."
         )
     if sample_weight is not None:
         totals = np.bincount(codes, sample_weight)
         if not totals.all():
+            absent = classes.tolist()[int(np.argmin(totals))]
             raise ValueError(
-                f"Class {classes[np.argmin(totals)]!r} has no row of positive sample weight: drop the class from y, "
-                "or weight at least one of its rows."
+                f"Class {absent!r} has no row of positive sample weight: drop the class from y, or weight at least one "
+                "of its rows."
             )
     return classes, codes
 
@@ -76,6 +77,17 @@ def check_moments(moments, needs_labels: bool, needs_fourth: bool, *, estimator:
         raise ValueError(
             f"{estimator} needs moments of rows of at least {'two classes' if needs_labels else 'one row'}; these have "
             f"seen {present} class{'' if present == 1 else 'es'}: update or merge them with rows first."
+        )
+    if needs_labels and not moments.weights.all():
+        absent = moments.classes.tolist()[int(np.argmin(moments.weights))]
+        raise ValueError(
+            f"These moments have seen no row of class {absent!r}: collect them without naming it, or merge them with "
+            "the moments of rows that have it."
+        )
+    if needs_labels and moments.counts.max() == 1 and moments.n_classes > 2:
+        raise ValueError(
+            f"Every row of these moments is a class of its own ({moments.n_classes} labels): cut a continuous target "
+            "into slices before you collect them."
         )
     if needs_fourth and getattr(moments, "track_fourth", True) is False:
         raise ValueError(

@@ -179,7 +179,7 @@ def _at_least_one(
 
 def _joined(found: list[Directions], quotients: list[Quotient], names: np.ndarray) -> LayerDirections:
     """Directions of all contrasts side by side."""
-    single = [Affine.about(f.vectors, q.offset) for f, q in zip(found, quotients)]
+    single = [Affine.about(f.vectors, q.origin) for f, q in zip(found, quotients)]
     biases = [part.bias for part in single if part.bias is not None]
     vectors = type(found[0].vectors).joined([part.vectors for part in single])
     return LayerDirections(

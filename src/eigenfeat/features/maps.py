@@ -19,8 +19,8 @@ from itertools import combinations
 import numpy as np
 from numba import njit
 
-from eigenfeat.features.feature_map import FeatureMap, largest_magnitude
 from eigenfeat.features.splines import SplineMap
+from eigenfeat.stages.feature_map import FeatureMap, largest_magnitude
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numba import njit
 
-from eigenfeat.features.feature_map import FeatureMap
+from eigenfeat.stages.feature_map import FeatureMap
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,11 +12,18 @@ from eigenfeat.moments.forms import DenseForm
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.solvers import Directions
 from eigenfeat.solvers import solve as solve_quotients
-from eigenfeat.solvers.contract import Solver, never
+from eigenfeat.solvers.contract import Solver
 
 
 def solve(problem: KernelProblem, request: KernelRequest = DEFAULTS) -> KernelSolution:
-    """The minimiser of every two-class column, as the direction of (3.31) scaled to the least squares optimum.
+    """The minimiser of every two-class column, or one function a class of classes that are told apart jointly."""
+    if problem.classes is None:
+        return _by_columns(problem)
+    return _jointly(problem, problem.classes)
+
+
+def _by_columns(problem: KernelProblem) -> KernelSolution:
+    """The direction of (3.31) for every column, scaled to the least squares optimum.
 
     Penalised least squares to two-valued targets points along the leading generalized eigenvector of M and
     N + alpha·P (3.2.1 in kernel space), so that only a scale and an offset are left to find.
@@ -39,7 +46,7 @@ def solve(problem: KernelProblem, request: KernelRequest = DEFAULTS) -> KernelSo
     return KernelSolution(coefficients, intercept, objective, True, 1, "eigen", outputs=outputs)
 
 
-def solve_jointly(problem: KernelProblem, codes: np.ndarray) -> KernelSolution:
+def _jointly(problem: KernelProblem, codes: np.ndarray) -> KernelSolution:
     """One discriminant function a class from the multi-class eigenproblem.
 
     In the space of the c - 1 discriminants, scaled to unit within-class variance, class c has mean ν_c; the
@@ -80,5 +87,9 @@ def discriminants(
     return solve_quotients([quotient], n_components, dtype=design.dtype)[0]
 
 
-# The same solution as "linear", which costs less and has leave-one-out outputs: only where it is asked for.
-SOLVER = Solver("eigen", solve, (SQUARED_LOSS, QUADRATIC_PENALTY, TWO_VALUED_TARGETS), suits=never)
+def is_joint(problem: KernelProblem, request: KernelRequest) -> bool:
+    """Of single columns it has the same solution as "linear", which costs less and has leave-one-out outputs."""
+    return problem.classes is not None
+
+
+SOLVER = Solver("eigen", solve, (SQUARED_LOSS, QUADRATIC_PENALTY, TWO_VALUED_TARGETS), suits=is_joint)

@@ -44,6 +44,10 @@ def has_two_valued_targets(problem: KernelProblem, request: KernelRequest) -> bo
     return all(len(np.unique(column)) == 2 for column in problem.targets.T)
 
 
+def is_column_by_column(problem: KernelProblem, request: KernelRequest) -> bool:
+    return problem.classes is None
+
+
 SQUARED_LOSS = Need(has_half_square, "loss 'squared'")
 PIECEWISE_LINEAR_LOSS = Need(
     has_piecewise_linear_loss, "a piecewise linear loss ('absolute', 'epsilon': conjugates without curvature)"
@@ -56,6 +60,7 @@ QUADRATIC_PROGRAM = Need(
     "a quadratic penalty, or a loss without kinks ('squared', 'huber') beside the penalty 'sparse'",
 )
 ALL_ROWS = Need(expands_over_all_rows, "an expansion over all rows (no centers, n_centers or invariances)")
+COLUMN_BY_COLUMN = Need(is_column_by_column, "a problem a class (multi_class='one-vs-rest')")
 NO_INVARIANCES = Need(has_no_invariances, "no invariances")
 TWO_VALUED_TARGETS = Need(
     has_two_valued_targets, "targets of two values, as classes have (real targets: 'linear' solves the same problem)"

@@ -38,6 +38,8 @@ class KernelProblem:
     """Transformations, weighted: outputs that change under them are penalised (thesis 3.23, 3.24)."""
     copies: np.ndarray | None = None
     """(n,) how many copies of a row its weight stands for: leaving one out leaves the others (None: one)."""
+    classes: np.ndarray | None = None
+    """(n,) codes of classes that are to be told apart jointly; None: every column of the targets on its own."""
 
     @property
     def n_rows(self) -> int:

@@ -13,12 +13,14 @@ other loss, "function"                 smo
 other loss, "coefficients"             qp
 squared or huber, "sparse"             qp
 absolute or epsilon, "sparse"          lp up to 500 rows, column_generation beyond
+classes jointly                        eigen, the only one that can
 =====================================  =====================================================
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from eigenfeat.kernel import (
     column_generation,
@@ -33,41 +35,49 @@ from eigenfeat.kernel import (
     subset,
 )
 from eigenfeat.kernel.losses import named
+from eigenfeat.kernel.needs import COLUMN_BY_COLUMN
 from eigenfeat.kernel.problem import KernelProblem, KernelRequest, KernelSolution
-from eigenfeat.solvers.contract import SolverTable
+from eigenfeat.solvers.contract import Solver, SolverTable
 
 
 def described(problem: KernelProblem) -> str:
     """A problem in the words of an estimator's parameters."""
     words = f"loss={named(problem.loss)} with penalty={problem.penalty!r}"
+    if problem.classes is not None:
+        words = f"the joint eigenproblem of all classes, {words},"
     if problem.invariances:
         return f"{words} and invariances"
     return words if problem.centers is None else f"{words} over {problem.centers.shape[0]} centers"
 
 
+def by_columns(solver: Solver) -> Solver:
+    """A solver that takes the columns of the targets one by one, and says so of classes to be told apart jointly."""
+    return replace(solver, needs=(*solver.needs, COLUMN_BY_COLUMN))
+
+
 #: In the order "auto" tries them.
 SOLVERS = SolverTable(
     (
-        subset.SOLVER,
-        linear.SOLVER,
-        nystrom.SOLVER,
-        smo.SOLVER,
-        qp.SOLVER,
-        lp.SOLVER,
-        column_generation.SOLVER,
+        by_columns(subset.SOLVER),
+        by_columns(linear.SOLVER),
+        by_columns(nystrom.SOLVER),
+        by_columns(smo.SOLVER),
+        by_columns(qp.SOLVER),
+        by_columns(lp.SOLVER),
+        by_columns(column_generation.SOLVER),
         eigen.SOLVER,
-        greedy.SOLVER,
-        greedy_smo.SOLVER,
+        by_columns(greedy.SOLVER),
+        by_columns(greedy_smo.SOLVER),
     ),
     describe=described,
 )
 
 
-def draws_centers(name: str, problem: KernelProblem, request: KernelRequest) -> bool:
+def draws_centers(name: str | None, problem: KernelProblem, request: KernelRequest) -> bool:
     """Whether a restricted expansion is to be drawn though none was asked for.
 
     "nystrom" is about nothing else, "subset" neither unless there are invariances, and "auto" restricts a squared loss
-    with a quadratic penalty where the full system is too large.
+    with a quadratic penalty where the full system is too large. Without a solver (None) nothing is drawn.
     """
     if name == "nystrom" or (name == "subset" and not problem.invariances):
         return True

@@ -57,6 +57,11 @@ class Scatters:
         cross, targets = W * moments.cross(), W * moments.target_covariance()
         return cls(inputs, cross, targets, moments.input_mean, moments.target_mean)
 
+    @property
+    def solver(self) -> str:
+        """The way of `eigenfeat.least_squares.solve` they go: by columns, or by rows where moments hold those."""
+        return "dual" if isinstance(self.inputs, FactoredForm) else "primal"
+
     def space(self, project: bool) -> TargetSpace:
         """Orthonormal targets that span the columns of H, as combinations of those.
 
@@ -92,7 +97,7 @@ class MomentForm:
             noise=regularisation.with_ridge(scatters.inputs).shifted(alpha),
             signal_factor=factor,
             references=scatters.cross.T,
-            offset=scatters.input_mean,
+            origin=scatters.input_mean,
             label=label,
             kind=KIND,
         )

@@ -12,7 +12,7 @@ from eigenfeat.least_squares.penalised import aligned_targets, penalised_solutio
 from eigenfeat.least_squares.quotient import LeastSquaresQuotient
 from eigenfeat.least_squares.rows import CentredRows
 from eigenfeat.least_squares.solution import LeastSquaresRequest, Solution
-from eigenfeat.least_squares.solve import ITERATIVE, choose, solve
+from eigenfeat.least_squares.solve import choose, solve
 from eigenfeat.least_squares.spectrum import decompose, solve_spectral
 
 SPARSE_PENALTIES = ("lasso", "elasticnet", "group")
@@ -72,8 +72,8 @@ def _ridge_path(
     quotient: LeastSquaresQuotient, alphas: Sequence[float] | np.ndarray, settings: Settings
 ) -> Iterator[Solution]:
     shifted = [quotient.shifted(alpha) for alpha in alphas]
-    iterative = choose(shifted[0], settings.request(), settings.solver).name in ITERATIVE
-    if len(alphas) > 1 and not iterative:
+    iterates = choose(shifted[0], settings.request(), settings.solver).iterates
+    if len(alphas) > 1 and not iterates:
         spectrum = decompose(quotient.rows)
         coordinates = spectrum.project(quotient.targets.factor)
         yield from (solve_spectral(one, spectrum, coordinates, settings.n_components) for one in shifted)
@@ -81,7 +81,7 @@ def _ridge_path(
     start = None
     for one in shifted:
         solution = settings.solve(one, start)
-        start = solution.vectors if iterative else None
+        start = solution.vectors if iterates else None
         yield solution
 
 

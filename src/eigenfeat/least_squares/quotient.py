@@ -74,7 +74,7 @@ def _over(rows: CentredRows | CentredKernel, targets: Targets, noise: RowScatter
         noise=noise,
         signal_factor=TargetFactor(rows, targets),
         references=TargetReferences(rows, targets),
-        offset=rows.mean if isinstance(rows, CentredRows) else None,
+        origin=rows.mean if isinstance(rows, CentredRows) else None,
         label=label,
         kind=KIND,
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from eigenfeat.least_squares.quotient import LeastSquaresQuotient
 from eigenfeat.solvers.conventions import relative_residuals
-from eigenfeat.solvers.signs import reference_signs
+from eigenfeat.solvers.signs import largest_entry_signs, reference_signs
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,12 +86,14 @@ class Solution:
 def orient(quotient: LeastSquaresQuotient, vectors: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Directions and scores with the sign that makes the first column of H that stands out correlate positively.
 
-    The choice depends neither on the basis of the inputs nor on the order of the rows.
+    The choice depends neither on the basis of the inputs nor on the order of the rows; for a direction no column of H
+    correlates with it is that of the largest entry, the rule of `eigenfeat.solvers.signs.orient`.
     """
-    projections = quotient.references.of_scores(scores)
-    sign = reference_signs(projections.astype(scores.dtype)).astype(scores.dtype)
-    sign[sign == 0] = 1  # a direction no target correlates with keeps the sign it came with
-    return vectors * sign, scores * sign
+    projections = quotient.references.of_scores(scores).astype(scores.dtype)
+    reach = np.linalg.norm(quotient.targets.writing, axis=1).max() * np.linalg.norm(scores, axis=0)
+    signs = reference_signs(projections, reach)
+    signs = np.where(signs == 0, largest_entry_signs(vectors), signs).astype(scores.dtype)
+    return vectors * signs, scores * signs
 
 
 def finish(

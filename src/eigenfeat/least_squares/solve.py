@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
 
 from sklearn.exceptions import ConvergenceWarning
 
@@ -17,7 +19,7 @@ from eigenfeat.least_squares.second_stage import eigenvectors
 from eigenfeat.least_squares.solution import LeastSquaresRequest, Regression, Solution
 from eigenfeat.least_squares.spectrum import solve_eigen
 from eigenfeat.quotients import Quotient
-from eigenfeat.solvers.contract import Need, Solver, SolverTable, always, never
+from eigenfeat.solvers.contract import Need, Solver, SolverTable, Test, always, never
 from eigenfeat.solvers.needs import SIGNAL_FACTOR
 
 # Above this size of the smaller Gram matrix, "auto" prefers not to form it.
@@ -64,7 +66,20 @@ def _is_tall(quotient: LeastSquaresQuotient, request: LeastSquaresRequest) -> bo
 # ---------------------------------------------------------------------- the solvers
 
 
-def _by_regression(name: str, regress: Regress, needs: tuple[Need, ...], suits=always) -> Solver:
+@dataclass(frozen=True)
+class LeastSquaresSolver(Solver):
+    """A solver that says whether it iterates.
+
+    One that does decomposes nothing: each solution on a path is found anew, from the one before where it can start
+    there.
+    """
+
+    iterates: bool = False
+
+
+def _by_regression(
+    name: str, regress: Regress, needs: tuple[Need, ...], suits: Test = always, iterates: bool = False
+) -> Solver:
     """A solver that regresses H on the rows, and rotates the result to eigenvectors."""
 
     def run(quotient: LeastSquaresQuotient, request: LeastSquaresRequest) -> Solution:
@@ -72,7 +87,7 @@ def _by_regression(name: str, regress: Regress, needs: tuple[Need, ...], suits=a
         _warn_of_targets(regression, request)
         return eigenvectors(quotient, regression, request, name)
 
-    return Solver(name, run, needs, suits)
+    return LeastSquaresSolver(name, run, needs, suits, iterates)
 
 
 OF_ANY_ROWS = (SIGNAL_FACTOR, ROWS)
@@ -81,20 +96,17 @@ OF_COLUMNS = (*OF_ANY_ROWS, COLUMNS)
 #: In the order "auto" tries them; see `choose`.
 SOLVERS = SolverTable(
     (
-        Solver("eigen", solve_eigen, OF_ANY_ROWS, suits=_is_small_dense_without_ridge),
-        _by_regression("block_cg", solve_block_cg, OF_COLUMNS, suits=_is_large_sparse),
+        LeastSquaresSolver("eigen", solve_eigen, OF_ANY_ROWS, suits=_is_small_dense_without_ridge),
+        _by_regression("block_cg", solve_block_cg, OF_COLUMNS, suits=_is_large_sparse, iterates=True),
         _by_regression("primal", solve_primal, OF_COLUMNS, suits=_is_tall),
         _by_regression("dual", solve_dual, OF_ANY_ROWS),
-        _by_regression("lsqr", solve_lsqr, OF_COLUMNS, suits=never),
+        _by_regression("lsqr", solve_lsqr, OF_COLUMNS, suits=never, iterates=True),
     ),
     describe=lambda quotient: f"quotient {quotient.label!r}",
 )
 
-#: Solvers that decompose nothing: each solution on a path is found anew, from the one before where it can start there.
-ITERATIVE = ("block_cg", "lsqr")
 
-
-def choose(quotient: Quotient, request: LeastSquaresRequest, solver: str = "auto") -> Solver:
+def choose(quotient: Quotient, request: LeastSquaresRequest, solver: str = "auto") -> LeastSquaresSolver:
     """The solver "auto" takes: the first that the problem meets the needs of and that suits it.
 
     ==========  ==================================================================
@@ -107,7 +119,7 @@ def choose(quotient: Quotient, request: LeastSquaresRequest, solver: str = "auto
     lsqr        none: it is there to be asked for
     ==========  ==================================================================
     """
-    return SOLVERS.choose(solver, quotient, request)
+    return cast(LeastSquaresSolver, SOLVERS.choose(solver, quotient, request))
 
 
 def solve(quotient: Quotient, solver: str = "auto", request: LeastSquaresRequest | None = None) -> Solution:

@@ -1,7 +1,7 @@
 """Class-conditional and cross moments: update, merge, read."""
 
 from eigenfeat.moments.base import Mixture, Moments
-from eigenfeat.moments.collect import collect_moments, empty_moments
+from eigenfeat.moments.collect import collect_moments, empty_moments, merged_moments
 from eigenfeat.moments.cross_moments import CrossMoments, collect_cross_moments
 from eigenfeat.moments.dense_moments import DenseMoments
 from eigenfeat.moments.forms import (
@@ -32,5 +32,6 @@ __all__ = [
     "collect_moments",
     "empty_moments",
     "identity_like",
+    "merged_moments",
     "weighted_sum",
 ]

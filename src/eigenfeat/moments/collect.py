@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,19 +14,48 @@ from eigenfeat.rows import as_row_source
 
 
 def empty_moments(
-    n_rows: int | None, n_features: int, classes: np.ndarray | None = None, *, track_fourth: bool = False
+    n_rows: int | None,
+    n_features: int,
+    classes: np.ndarray | None = None,
+    *,
+    track_fourth: bool = False,
+    form: str = "auto",
 ) -> Moments:
     """Moments in the form that suits the shape of the data.
 
-    ======================  =============================================================
+    ======================  ==================================================================
     ``DenseMoments``        at least as many rows as columns, or nobody knows how many:
-                            k matrices, d × d
-    ``RowMoments``          more columns than rows: the rows, and small Gram matrices
-    ======================  =============================================================
+                            k matrices, d × d ("dense")
+    ``RowMoments``          more columns than rows: the rows, and small Gram matrices ("rows")
+    ======================  ==================================================================
     """
-    if n_rows is not None and n_features > n_rows:
-        return RowMoments(classes)
-    return DenseMoments(classes, track_fourth=track_fourth)
+    if form == "auto":
+        form = "rows" if n_rows is not None and n_features > n_rows else "dense"
+    return RowMoments(classes) if form == "rows" else DenseMoments(classes, track_fourth=track_fourth)
+
+
+def merged_moments(parts: Iterable[Moments]) -> Moments:
+    """The moments of all rows that any of the parts has seen; the parts stay as they are.
+
+    Parts may differ in form: a last partition of few rows keeps them, and they join the matrices of the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenfeat.moments import collect_moments, merged_moments
+    >>> X, y = np.random.default_rng(0).normal(size=(50, 4)), np.arange(50) % 2
+    >>> whole = merged_moments([collect_moments(X[:48], y[:48]), collect_moments(X[48:], y[48:])])
+    >>> bool(np.allclose(whole.means, collect_moments(X, y).means))
+    True
+    """
+    parts = list(parts)
+    if not parts:
+        raise ValueError("There are no moments to merge: give at least one part.")
+    dense = [part for part in parts if isinstance(part, DenseMoments)]
+    whole = (dense or parts)[0].empty_copy()
+    for part in parts:
+        whole.merge(part)
+    return whole
 
 
 def collect_moments(
@@ -36,6 +66,7 @@ def collect_moments(
     classes: np.ndarray | None = None,
     track_fourth: bool = False,
     n_rows: int | None = None,
+    form: str = "auto",
 ) -> Moments:
     """One pass over rows, wherever they live: class-conditional moments in the form that suits their shape.
 
@@ -50,6 +81,8 @@ def collect_moments(
         Also what Ledoit-Wolf shrinkage (``shrinkage="auto"``) needs.
     n_rows : int, optional
         How many rows there will be in all, when these are a part that will be merged with others.
+    form : {"auto", "dense", "rows"}
+        In which form: see `empty_moments`.
 
     Examples
     --------
@@ -62,7 +95,7 @@ def collect_moments(
     """
     source = as_row_source(rows, y, sample_weight)
     total = source.n_rows if n_rows is None else n_rows
-    moments = empty_moments(total, source.n_columns, classes, track_fourth=track_fourth)
+    moments = empty_moments(total, source.n_columns, classes, track_fourth=track_fourth, form=form)
     for block in source.blocks():
         moments.update(block.rows, block.labels, block.weights)
     return moments

@@ -46,7 +46,7 @@ class CrossMoments:
         Raises
         ------
         ValueError
-            For targets of another length, or columns of another number than before.
+            For targets of another length, columns of another number than before, or a vector after a matrix.
         """
         Y = Y if sparse.issparse(Y) else np.asarray(Y)
         if X.shape[0] != Y.shape[0]:
@@ -79,6 +79,12 @@ class CrossMoments:
             raise ValueError(
                 f"These moments have {self.n_inputs} inputs and {self.n_targets} targets, the new rows {n_inputs} and "
                 f"{n_targets}."
+            )
+        if self.n_inputs and flat != self.targets_are_flat:
+            have, got = ("a vector", "a matrix") if self.targets_are_flat else ("a matrix", "a vector")
+            raise ValueError(
+                f"The targets of these moments came as {have}, the new ones as {got} of one column: bring both to "
+                "one shape, y.ravel() or y.reshape(-1, 1)."
             )
         self.n_inputs, self.n_targets, self.targets_are_flat = n_inputs, n_targets, flat
 

@@ -14,6 +14,7 @@ from eigenfeat._threads import blas_threads, one_blas_thread
 from eigenfeat.moments.base import Mixture, Moments, class_codes
 from eigenfeat.moments.compiled import fold_centred, gather_shifted
 from eigenfeat.moments.forms import DenseForm, FactoredForm, RowTerm, SymmetricForm
+from eigenfeat.moments.row_moments import RowMoments
 from eigenfeat.rows.store import RowStore
 
 BLOCK_BYTES = 64_000_000
@@ -105,8 +106,12 @@ class DenseMoments(Moments):
         return self
 
     def merge(self, other: Moments) -> DenseMoments:
+        if isinstance(other, RowMoments):
+            for rows, labels, weights in other.batches():
+                self.update(rows, labels, weights)
+            return self
         if not isinstance(other, DenseMoments):
-            raise TypeError(f"DenseMoments can be merged with DenseMoments, not with {type(other).__name__}.")
+            raise TypeError(f"DenseMoments can be merged with other moments, not with {type(other).__name__}.")
         if self.track_fourth and not other.track_fourth:
             raise ValueError("These moments track fourth moments and the others do not: set track_fourth on both.")
         if not other._started:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -40,10 +41,17 @@ class RowMoments(Moments):
 
     def merge(self, other: Moments) -> RowMoments:
         if not isinstance(other, RowMoments):
-            raise TypeError(f"RowMoments can be merged with RowMoments, not with {type(other).__name__}.")
-        for rows, labels, weights in zip(other._rows, other._labels, other._weights):
+            raise TypeError(
+                f"RowMoments, which keep rows, cannot absorb {type(other).__name__}, which have none left: merge these "
+                "into those, or use eigenfeat.moments.merged_moments, which finds the order."
+            )
+        for rows, labels, weights in other.batches():
             self.update(rows, labels, weights)
         return self
+
+    def batches(self) -> Iterator[tuple[Any, np.ndarray, np.ndarray]]:
+        """Rows, labels and weights as they came."""
+        yield from zip(self._rows, self._labels, self._weights)
 
     def empty_copy(self) -> RowMoments:
         return RowMoments()

@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +37,8 @@ NO_REGULARISATION = Regularisation()
 
 IDENTITY = "identity"
 """The denominator of a contrast with no class below."""
+
+_PAIRS = "pairs of classes (GEMFeatures)"
 
 
 def principal(moments: Moments, centred: bool = True) -> Quotient:
@@ -66,7 +69,7 @@ def _whole(moments: Moments, noise: SymmetricForm, centred: bool, kind: str) -> 
     """The covariance or second moment of all rows over a noise."""
     signal = moments.covariance() if centred else moments.second_moment()
     mean = moments.mean()
-    return Quotient(signal, noise, references=mean[None], offset=mean if centred else None, kind=kind)
+    return Quotient(signal, noise, references=mean[None], origin=mean if centred else None, kind=kind)
 
 
 def ratio(
@@ -84,7 +87,7 @@ def ratio(
         regularisation.of_matrix(noise),
         signal_factor=signal_factor,
         references=np.vstack([moments.means - mean, mean]),
-        offset=mean if centred else None,
+        origin=mean if centred else None,
         kind="ratio",
     )
 
@@ -101,8 +104,8 @@ def fisher(
     form of the GEM paper's Table 1. Both noises have the same directions without a ridge, with eigenvalues
     λ (within) and λ / (1 + λ) (total). Equal weights have no table of their own: such a quotient is a "ratio".
     """
-    k = moments.n_classes
-    u = moments.shares if class_weighting == "share" else np.full(k, 1.0 / k)
+    present = moments.weights > 0  # a class that has not been seen yet has no mean to weigh
+    u = moments.shares if class_weighting == "share" else present / present.sum()
     below: NoiseKind = "covariance" if noise == "total" else "within"
     kind = "fisher_total" if noise == "total" else "fisher"
     mean = moments.mean(u)
@@ -111,7 +114,7 @@ def fisher(
         regularisation.noise(moments, u, below),
         signal_factor=moments.between_factor(u),
         references=(moments.means - mean)[::-1],  # the last class, or the highest slice, on the positive side
-        offset=mean,
+        origin=mean,
         label="between classes",
         kind=kind if class_weighting == "share" else "ratio",
     )
@@ -144,11 +147,11 @@ def contrast(
         if pair not in signals:
             signals[pair] = moments.second_moment(u, about=v if centred else "origin")
         reference = means[u : u + 1] if isinstance(u, int) else (moments.proportions(u) @ means)[None]
-        offset = moments.proportions(v) @ means if centred else None  # type: ignore[arg-type]
+        origin = moments.proportions(v) @ means if centred else None  # type: ignore[arg-type]
         kind = "centred_contrast" if centred else "contrast"
-        if offset is not None:
-            reference = reference - offset
-        quotients.append(Quotient(signals[pair], noises[_key(v)], None, reference, offset, label, kind))
+        if origin is not None:
+            reference = reference - origin
+        quotients.append(Quotient(signals[pair], noises[_key(v)], None, reference, origin, label, kind))
         if centred:  # such a signal serves one pair only: do not hold k² of them
             del signals[pair]
     return quotients
@@ -167,13 +170,27 @@ def _label(moments: Moments, u: Mixture, v: Mixture | str) -> str:
 
 @dataclass(frozen=True)
 class Criterion:
-    """A row of the table: a name, what it puts above and below, and whether rows need labels."""
+    """A row of the table.
+
+    Parameters
+    ----------
+    name : str
+    signal, noise : str
+        What it puts above and below, in words.
+    needs_labels : bool
+        Whether rows come in classes.
+    pose : callable
+        From moments, and what else it ``needs``, to a `Quotient`, or to a list of them.
+    needs : str
+        What else, in words; nothing for a criterion that moments alone pose.
+    """
 
     name: str
     signal: str
     noise: str
     needs_labels: bool
-    pose: Callable[..., Quotient | list[Quotient]]
+    pose: Callable[..., Any]
+    needs: str = ""
 
 
 CRITERIA: dict[str, Criterion] = {
@@ -181,19 +198,36 @@ CRITERIA: dict[str, Criterion] = {
     for row in (
         Criterion("principal", "covariance of all rows", "identity", False, principal),
         Criterion("vanishing", "second moment, smallest directions", "identity", False, vanishing),
-        Criterion("oriented", "covariance of all rows", "given", False, oriented),
+        Criterion("oriented", "covariance of all rows", "given", False, oriented, "a noise matrix (OrientedPCA)"),
         Criterion("fisher", "between-class scatter", "within-class covariance", True, fisher),
         Criterion("fisher_total", "between-class scatter", "total covariance", True, partial(fisher, noise="total")),
-        Criterion("contrast", "second moment of a mixture", "that of another", True, contrast),
+        Criterion("contrast", "second moment of a mixture", "that of another", True, contrast, _PAIRS),
         Criterion(
             "centred_contrast",
             "second moment of a mixture about the mean of another",
             "covariance of the other",
             True,
             partial(contrast, noise="covariance"),
+            _PAIRS,
         ),
-        Criterion("power_share", "power of a mixture of trials", "pooled with that of another", True, power_share),
-        Criterion("comodulation", "covariance of power with a target", "mean power", True, comodulation),
-        Criterion("ratio", "any", "any", False, ratio),
+        Criterion(
+            "power_share",
+            "power of a mixture of trials",
+            "pooled with that of another",
+            True,
+            power_share,
+            "samples of trials, and pairs of their classes (CommonSpatialPatterns)",
+        ),
+        Criterion(
+            "comodulation",
+            "covariance of power with a target",
+            "mean power",
+            False,
+            comodulation,
+            "samples of trials, weighted by a target too (SPoC)",
+        ),
+        Criterion("ratio", "any", "any", False, ratio, "two matrices (signal and noise of RayleighFeatures)"),
     )
 }
+"""Every criterion by name; fitted estimators keep the name of theirs as ``criterion_``. (Least squares poses its own
+kind, "least-squares", over rows instead of moments.)"""

@@ -24,19 +24,20 @@ class Quotient:
         Points that orient the directions: the sign of v makes the projection of the first reference that
         stands out positive. They move with the data under a change of basis, so embeddings, not only
         subspaces, are invariant.
-    offset : (d,) array, optional
-        A direction is applied as ``vᵀ(x - offset)``; nothing is subtracted when there is none.
+    origin : (d,) array, optional
+        The point rows are seen from, ``vᵀ(x - origin)``; zero when there is none.
     label : str
         What a reader calls this problem, "3 vs 8".
     kind : str
-        The criterion it comes from, by its name in `eigenfeat.quotients.CRITERIA`; empty for a quotient of one's own.
+        The criterion it comes from: its name in `eigenfeat.quotients.CRITERIA`, or "least-squares"; empty for a
+        quotient of one's own.
     """
 
     signal: SymmetricForm
     noise: SymmetricForm
     signal_factor: np.ndarray | None = None
     references: np.ndarray | None = None
-    offset: np.ndarray | None = None
+    origin: np.ndarray | None = None
     label: str = ""
     kind: str = ""
 

@@ -66,21 +66,9 @@ class RowSource(ABC):
         """None where nobody has counted: a stream that has not been passed over."""
         return None
 
-    @property
-    def has_random_access(self) -> bool:
-        """Whether `rows` works."""
-        return False
-
     @abstractmethod
     def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
         """One pass, in order; without ``batch_size``, in blocks that suit the source."""
-
-    def rows(self, selection: Selection) -> Block:
-        """The chosen rows, in the type of the source."""
-        raise TypeError(
-            f"{type(self).__name__} can only be read in order: call blocks(), or hold its rows in memory first "
-            "(eigenfeat.rows.held)."
-        )
 
 
 class RandomRows(RowSource):
@@ -94,10 +82,6 @@ class RandomRows(RowSource):
     def n_rows(self) -> int: ...
 
     @property
-    def has_random_access(self) -> bool:
-        return True
-
-    @property
     def labels(self) -> np.ndarray | None:
         """(n,) labels of the rows, where they have any."""
         return None
@@ -108,7 +92,8 @@ class RandomRows(RowSource):
         return None
 
     @abstractmethod
-    def rows(self, selection: Selection) -> Block: ...
+    def rows(self, selection: Selection) -> Block:
+        """The chosen rows, in the type of the source."""
 
     def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
         step = batch_size or self.default_batch

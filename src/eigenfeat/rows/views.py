@@ -29,12 +29,12 @@ class RowMap(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class RowView(RandomRows):
-    """A view with a row for every row of its source; it can do what the source can."""
+    """A view with a row for every row of its source, in any order."""
 
-    source: RowSource
+    source: RandomRows
 
     @property
-    def n_rows(self) -> int | None:  # type: ignore[override]
+    def n_rows(self) -> int:
         return self.source.n_rows
 
     @property
@@ -46,16 +46,12 @@ class RowView(RandomRows):
         return self.source.dtype
 
     @property
-    def has_random_access(self) -> bool:
-        return self.source.has_random_access
-
-    @property
     def labels(self) -> np.ndarray | None:
-        return getattr(self.source, "labels", None)
+        return self.source.labels
 
     @property
     def weights(self) -> np.ndarray | None:
-        return getattr(self.source, "weights", None)
+        return self.source.weights
 
     def rows(self, selection: Selection) -> Block:
         return self.source.rows(selection)
@@ -91,9 +87,7 @@ class LabelledRows(RowView):
     weights: np.ndarray | None = None
 
     def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
-        for block in self.source.blocks(batch_size):
-            chosen = block.selection
-            yield RowBlock(block.start, block.rows, part_of(self.labels, chosen), part_of(self.weights, chosen))
+        return _relabelled(self.source, self.labels, self.weights, batch_size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,19 +104,83 @@ class MappedRows(RowView):
         return self.row_map.apply(self.source.rows(selection))
 
     def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
-        for block in self.source.blocks(batch_size or self.default_batch):
-            rows = block.rows
-            if rows.dtype != self.dtype:
-                rows = rows.astype(self.dtype)
-            yield RowBlock(block.start, self.row_map.apply(rows), block.labels, block.weights)
+        return _mapped(self.source, self.row_map, batch_size or self.default_batch)
+
+
+@dataclass(frozen=True, eq=False)
+class StreamView(RowSource):
+    """A view of a source that can only be read in order, and so can the view."""
+
+    source: RowSource
+
+    @property
+    def n_rows(self) -> int | None:
+        return self.source.n_rows
+
+    @property
+    def n_columns(self) -> int:
+        return self.source.n_columns
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.source.dtype
+
+    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
+        return self.source.blocks(batch_size)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledStream(StreamView):
+    """The blocks of a stream with labels and weights of their own."""
+
+    labels: np.ndarray | None = None
+    weights: np.ndarray | None = None
+
+    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
+        return _relabelled(self.source, self.labels, self.weights, batch_size)
+
+
+@dataclass(frozen=True, eq=False)
+class MappedStream(StreamView):
+    """The blocks of a stream after a row map."""
+
+    row_map: RowMap
+
+    @property
+    def n_columns(self) -> int:
+        return self.row_map.n_columns(self.source.n_columns)
+
+    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
+        return _mapped(self.source, self.row_map, batch_size)
+
+
+def mapped(source: RowSource, row_map: RowMap) -> RowSource:
+    """The rows of a source after a row map; in any order where the source can."""
+    return MappedRows(source, row_map) if isinstance(source, RandomRows) else MappedStream(source, row_map)
 
 
 def as_row_source(
     rows: RowSource | Block, labels: np.ndarray | None = None, weights: np.ndarray | None = None
 ) -> RowSource:
     """A source of whatever holds rows: sparse matrices of other formats become CSR once."""
-    if isinstance(rows, RowSource):
-        return rows if labels is None and weights is None else LabelledRows(rows, labels, weights)
     labels = None if labels is None else np.asarray(labels)
     weights = None if weights is None else np.asarray(weights, dtype=np.float64)
-    return ArrayRows(rows.tocsr() if sparse.issparse(rows) else np.asanyarray(rows), labels, weights)
+    if not isinstance(rows, RowSource):
+        return ArrayRows(rows.tocsr() if sparse.issparse(rows) else np.asanyarray(rows), labels, weights)
+    if labels is None and weights is None:
+        return rows
+    return (LabelledRows if isinstance(rows, RandomRows) else LabelledStream)(rows, labels, weights)  # type: ignore[arg-type]
+
+
+def _relabelled(
+    source: RowSource, labels: np.ndarray | None, weights: np.ndarray | None, batch_size: int | None
+) -> Iterator[RowBlock]:
+    for block in source.blocks(batch_size):
+        chosen = block.selection
+        yield RowBlock(block.start, block.rows, part_of(labels, chosen), part_of(weights, chosen))
+
+
+def _mapped(source: RowSource, row_map: RowMap, batch_size: int | None) -> Iterator[RowBlock]:
+    for block in source.blocks(batch_size):
+        rows = block.rows if block.rows.dtype == source.dtype else block.rows.astype(source.dtype)
+        yield RowBlock(block.start, row_map.apply(rows), block.labels, block.weights)

@@ -2,6 +2,7 @@
 
 from eigenfeat.stages.affine import Affine
 from eigenfeat.stages.chain import Chain, Fitted
+from eigenfeat.stages.feature_map import FeatureMap
 from eigenfeat.stages.inputs import BaseMap, WithConstant
 from eigenfeat.stages.kernel_expansion import KernelExpansion
 from eigenfeat.stages.layer import FeatureLayer, LayerRows
@@ -17,6 +18,7 @@ __all__ = [
     "Chain",
     "EstimatorScores",
     "FeatureLayer",
+    "FeatureMap",
     "FilterBank",
     "Fitted",
     "GaussianPosteriors",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigenfeat.rows import Block, MappedRows, RowSource, as_row_source, held, over_parts, row_blocks
+from eigenfeat.rows import Block, RandomRows, RowSource, as_row_source, held, mapped, over_parts, row_blocks
 from eigenfeat.stages.stage import Stage
 
 
@@ -60,7 +60,7 @@ class Chain(Stage):
 
     def over(self, source: RowSource) -> RowSource:
         """The chain's results as a source of rows, made when they are asked for."""
-        return MappedRows(source, self.astype(source.dtype)) if self.stages else source
+        return mapped(source, self.astype(source.dtype)) if self.stages else source
 
     def at(self, X: RowSource | Block, n_jobs: int | None = None) -> np.ndarray:
         """The chain's results at all rows as one array, made in blocks that stay in cache, several at a time.
@@ -72,8 +72,10 @@ class Chain(Stage):
             Threads; by default as many as linear algebra may use. The result does not depend on it.
         """
         source = as_row_source(X)
-        if source.n_rows is None or not source.has_random_access:
+        if not isinstance(source, RandomRows):
             return held(self.over(source), batch_size=None)
+        if source.n_rows == 0:
+            return np.empty((0, self.n_columns(source.n_columns)), dtype=source.dtype)
         chain = self.astype(source.dtype)
         blocks = row_blocks(source.n_rows, chain.widest(source.n_columns), source.dtype.itemsize)
         first = chain.apply(source.rows(blocks[0]))  # no threads of ours: BLAS may use the cores

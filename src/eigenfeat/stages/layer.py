@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from eigenfeat.rows import Block, MappedRows, RowSource, RowView, Selection, dense, held
+from eigenfeat.rows import Block, MappedRows, RandomRows, RowView, Selection, dense, held
 from eigenfeat.stages.affine import Affine
+from eigenfeat.stages.feature_map import FeatureMap
 from eigenfeat.stages.stage import Stage
 
 
@@ -26,7 +26,7 @@ class FeatureLayer(Stage):
     """
 
     projection: Affine
-    feature_map: Any
+    feature_map: FeatureMap
     input_scale: np.ndarray | None = None
 
     def apply(self, rows: Block) -> np.ndarray:
@@ -70,7 +70,7 @@ class LayerRows(RowView):
     projections: np.ndarray
 
     @classmethod
-    def of(cls, source: RowSource, layer: FeatureLayer) -> LayerRows:
+    def of(cls, source: RandomRows, layer: FeatureLayer) -> LayerRows:
         layer = layer.astype(source.dtype)
         return cls(source, layer, held(MappedRows(source, layer.projection)))
 
