@@ -3,7 +3,7 @@
 Everything here is one idea: choose symmetric matrices S (signal) and N (noise), maximise vᵀSv / vᵀNv, use many v.
 """
 
-from eigenfeat._moved import announce
+from eigenfeat._moved import MOVED, announce
 from eigenfeat.estimators.common_spatial_patterns import CommonSpatialPatterns
 from eigenfeat.estimators.denoising_autoencoder import DenoisingAutoencoder
 from eigenfeat.estimators.fisher_lda import FisherLDA
@@ -76,3 +76,10 @@ __all__ = [
 ]
 
 announce()
+
+
+def __getattr__(name: str):
+    place = MOVED.get(f"eigenfeat.{name}")
+    if place:
+        raise AttributeError(f"eigenfeat.{name} is gone: use {place}.")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

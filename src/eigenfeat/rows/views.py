@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -28,13 +28,13 @@ class RowMap(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class RowView(RandomRows):
-    """A view with a row for every row of its source, in any order."""
+class _View:
+    """What views of both kinds of source say of it."""
 
-    source: RandomRows
+    source: Any
 
     @property
-    def n_rows(self) -> int:
+    def n_rows(self):
         return self.source.n_rows
 
     @property
@@ -44,6 +44,13 @@ class RowView(RandomRows):
     @property
     def dtype(self) -> np.dtype:
         return self.source.dtype
+
+
+@dataclass(frozen=True, eq=False)
+class RowView(_View, RandomRows):
+    """A view with a row for every row of its source, in any order."""
+
+    source: RandomRows
 
     @property
     def labels(self) -> np.ndarray | None:
@@ -55,6 +62,16 @@ class RowView(RandomRows):
 
     def rows(self, selection: Selection) -> Block:
         return self.source.rows(selection)
+
+
+@dataclass(frozen=True, eq=False)
+class StreamView(_View, RowSource):
+    """A view of a source that can only be read in order, and so can the view."""
+
+    source: RowSource
+
+    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
+        return self.source.blocks(batch_size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,78 +97,47 @@ class ChosenRows(RowView):
 
 
 @dataclass(frozen=True, eq=False)
-class LabelledRows(RowView):
-    """The rows of a source with labels and weights of their own."""
-
+class _Labelled(_View):
     labels: np.ndarray | None = None
     weights: np.ndarray | None = None
 
     def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
-        return _relabelled(self.source, self.labels, self.weights, batch_size)
+        for block in self.source.blocks(batch_size):
+            chosen = block.selection
+            yield RowBlock(block.start, block.rows, part_of(self.labels, chosen), part_of(self.weights, chosen))
+
+
+class LabelledRows(_Labelled, RowView):
+    """The rows of a source with labels and weights of their own."""
+
+
+class LabelledStream(_Labelled, StreamView):
+    """The blocks of a stream with labels and weights of their own."""
 
 
 @dataclass(frozen=True, eq=False)
-class MappedRows(RowView):
-    """The rows of a source after a row map, made when they are asked for."""
-
+class _Mapped(_View):
     row_map: RowMap
 
     @property
     def n_columns(self) -> int:
         return self.row_map.n_columns(self.source.n_columns)
+
+    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
+        for block in self.source.blocks(batch_size or RandomRows.default_batch):
+            rows = block.rows if block.rows.dtype == self.dtype else block.rows.astype(self.dtype)
+            yield RowBlock(block.start, self.row_map.apply(rows), block.labels, block.weights)
+
+
+class MappedRows(_Mapped, RowView):
+    """The rows of a source after a row map, made when they are asked for."""
 
     def rows(self, selection: Selection) -> Block:
         return self.row_map.apply(self.source.rows(selection))
 
-    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
-        return _mapped(self.source, self.row_map, batch_size or self.default_batch)
 
-
-@dataclass(frozen=True, eq=False)
-class StreamView(RowSource):
-    """A view of a source that can only be read in order, and so can the view."""
-
-    source: RowSource
-
-    @property
-    def n_rows(self) -> int | None:
-        return self.source.n_rows
-
-    @property
-    def n_columns(self) -> int:
-        return self.source.n_columns
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.source.dtype
-
-    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
-        return self.source.blocks(batch_size)
-
-
-@dataclass(frozen=True, eq=False)
-class LabelledStream(StreamView):
-    """The blocks of a stream with labels and weights of their own."""
-
-    labels: np.ndarray | None = None
-    weights: np.ndarray | None = None
-
-    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
-        return _relabelled(self.source, self.labels, self.weights, batch_size)
-
-
-@dataclass(frozen=True, eq=False)
-class MappedStream(StreamView):
+class MappedStream(_Mapped, StreamView):
     """The blocks of a stream after a row map."""
-
-    row_map: RowMap
-
-    @property
-    def n_columns(self) -> int:
-        return self.row_map.n_columns(self.source.n_columns)
-
-    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
-        return _mapped(self.source, self.row_map, batch_size)
 
 
 def mapped(source: RowSource, row_map: RowMap) -> RowSource:
@@ -169,18 +155,4 @@ def as_row_source(
         return ArrayRows(rows.tocsr() if sparse.issparse(rows) else np.asanyarray(rows), labels, weights)
     if labels is None and weights is None:
         return rows
-    return (LabelledRows if isinstance(rows, RandomRows) else LabelledStream)(rows, labels, weights)  # type: ignore[arg-type]
-
-
-def _relabelled(
-    source: RowSource, labels: np.ndarray | None, weights: np.ndarray | None, batch_size: int | None
-) -> Iterator[RowBlock]:
-    for block in source.blocks(batch_size):
-        chosen = block.selection
-        yield RowBlock(block.start, block.rows, part_of(labels, chosen), part_of(weights, chosen))
-
-
-def _mapped(source: RowSource, row_map: RowMap, batch_size: int | None) -> Iterator[RowBlock]:
-    for block in source.blocks(batch_size):
-        rows = block.rows if block.rows.dtype == source.dtype else block.rows.astype(source.dtype)
-        yield RowBlock(block.start, row_map.apply(rows), block.labels, block.weights)
+    return (LabelledRows if isinstance(rows, RandomRows) else LabelledStream)(rows, labels, weights)
