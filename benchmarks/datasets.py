@@ -89,3 +89,8 @@ def load_news20() -> tuple[sparse.csr_matrix, np.ndarray, sparse.csr_matrix, np.
     X_train, X_test = (sparse.load_npz(path(f"news20_X_{part}.npz", public)).tocsr() for part in ("train", "test"))
     y = load_arrays("news20_y.npz", public)
     return X_train.astype(np.float64), y["y_train"], X_test.astype(np.float64), y["y_test"]
+
+
+def load_eeg() -> dict[str, np.ndarray]:
+    """Motor imagery of one subject: X (trials, channels, time) int16, y, imagined, fs, channels, classes."""
+    return load_arrays("eegbci_s001.npz", "PhysioNet EEGMMI, subject 1")

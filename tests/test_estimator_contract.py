@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.datasets import load_iris, load_wine
 from sklearn.kernel_approximation import RBFSampler
-from sklearn.utils import get_tags
+from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import eigenfeat
@@ -39,7 +39,10 @@ ESTIMATORS = [
 DENSITY = "a density of the input: nothing is projected, nothing is classified"
 DENSITIES = {"DenoisingAutoencoder": DENSITY, "GaussianMixtureScore": DENSITY}
 NO_WEIGHTS = {"DenoisingAutoencoder": "trained on batches of rows drawn alike"}
+TRIALS = "rows are trials, (channels, time): there is no table, and no sparse array, of such rows"
+THREE_D = {"CommonSpatialPatterns": TRIALS, "SPoC": TRIALS}
 DENSE_ONLY = {
+    **THREE_D,
     "DenoisingAutoencoder": "corrupted rows are dense",
     "GaussianMixtureScore": "so are centred rows",
     "ScoreTensorFeatures": "so are scores",
@@ -51,6 +54,7 @@ Y_UNUSED = {
     "VanishingComponents": "all rows are one class",
 }
 REGRESSION = "minimises a loss of residuals: there is no eigenproblem"
+NO_WORDS = {"SPoC": "its options are numbers and switches"}
 NO_SPECTRUM = {
     **DENSITIES,
     "KernelFisherClassifier": REGRESSION,
@@ -78,6 +82,20 @@ TABLES = {
 }
 
 
+# Those of scikit-learn's checks that fit no table, or ask for something that comes before rows are looked at.
+WITHOUT_ROWS = (
+    "check_estimator_repr",
+    "check_estimators_unfitted",
+    "check_get_params_invariance",
+    "check_mixin_order",
+    "check_no_attributes_set_in_init",
+    "check_param_validation",
+    "check_parameters_default_constructible",
+    "check_set_params",
+    "check_valid_tag_types",
+)
+
+
 def named(classes):
     return pytest.mark.parametrize("cls", classes, ids=lambda cls: cls.__name__)
 
@@ -95,6 +113,10 @@ def takes_weights(cls):
     return "sample_weight" in inspect.signature(cls.fit).parameters
 
 
+def words(cls):
+    return [name for name, value in cls().get_params(deep=False).items() if isinstance(value, str)]
+
+
 every_estimator = named(ESTIMATORS)
 every_classifier = named([cls for cls in ESTIMATORS if is_classifier(cls())])
 every_search = named([cls for cls in ESTIMATORS if cls.__name__.endswith("CV")])
@@ -106,6 +128,8 @@ def test_the_excused_are_those_that_must_be():
     assert names_of(lambda cls: not takes_weights(cls)) == NO_WEIGHTS.keys()
     assert names_of(lambda cls: not get_tags(cls()).input_tags.sparse) == DENSE_ONLY.keys()
     assert names_of(lambda cls: not get_tags(cls()).target_tags.required) == Y_UNUSED.keys()
+    assert names_of(lambda cls: get_tags(cls()).input_tags.three_d_array) == THREE_D.keys()
+    assert names_of(lambda cls: not words(cls)) == NO_WORDS.keys()
     everyone = {cls.__name__ for cls in ESTIMATORS}
     assert everyone >= DENSITIES.keys() | NO_SPECTRUM.keys() | FLOAT32.keys()
 
@@ -114,11 +138,22 @@ def test_the_excused_are_those_that_must_be():
 
 
 def small_data(cls):
+    if cls.__name__ in THREE_D:
+        return small_trials()
     X, y = load_iris(return_X_y=True)
     X, y = X[::2], y[::2]
     if is_regressor(cls()):
         y = X[:, 0] + 0.1 * y
     return X.copy(), y
+
+
+def small_trials():
+    """(trials, channels, time): the power of a channel is that of the class, which is also a number to follow."""
+    rng = np.random.default_rng(0)
+    y = np.arange(45) % 3
+    X = rng.normal(size=(45, 4, 50))
+    X[np.arange(45), y] *= 2
+    return X, y
 
 
 def fitted(cls, X, y, **fit_params):
@@ -161,6 +196,13 @@ def test_scikit_learn_checks(estimator, check):
         check(estimator)
 
 
+@named([cls for cls in ESTIMATORS if cls.__name__ in THREE_D])
+@pytest.mark.parametrize("check", WITHOUT_ROWS)
+def test_scikit_learn_checks_that_need_no_rows(cls, check):
+    """Of estimators of other input than tables, scikit-learn by itself checks only that they can be cloned."""
+    getattr(estimator_checks, check)(cls.__name__, cls())
+
+
 @every_estimator
 def test_public_names_are_documented(cls):
     doc = inspect.getdoc(cls)
@@ -189,7 +231,7 @@ def test_nothing_the_user_gave_is_modified(cls):
         np.testing.assert_array_equal(before, after)
 
 
-@every_estimator
+@but(THREE_D)
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 def test_dataframes_keep_their_names(cls, frame):
     X, y = small_data(cls)
@@ -266,12 +308,10 @@ def known_options(cls, name):
     return set(MATRICES if name == "noise" else TABLES[name])
 
 
-@every_estimator
+@but(NO_WORDS)
 def test_an_unknown_option_is_refused_with_the_known_ones(cls):
     X, y = small_data(cls)
-    options = [name for name, value in cls().get_params(deep=False).items() if isinstance(value, str)]
-    assert options, f"{cls.__name__} has no option that is a word; this test must say so"
-    for name in options:
+    for name in words(cls):
         with pytest.raises(ValueError) as refusal:
             fitted(lambda name=name: cls(**{name: "no such option"}), X, y)
         message = str(refusal.value)
@@ -304,7 +344,7 @@ def test_sparse_input_gives_what_dense_input_gives(cls):
     np.testing.assert_allclose(output(thin, sparse.csr_array(X)), output(dense, X), rtol=1e-5, atol=1e-7)
 
 
-@named([cls for cls in ESTIMATORS if cls.__name__ in DENSE_ONLY])
+@named([cls for cls in ESTIMATORS if cls.__name__ in DENSE_ONLY.keys() - THREE_D.keys()])
 def test_sparse_input_is_refused_where_it_would_become_dense(cls):
     X, y = small_data(cls)
     with pytest.raises(TypeError, match=r"[Ss]parse"):
@@ -341,7 +381,7 @@ def rows_of_noise(cls, n_features):
     return {"noise": np.random.default_rng(0).normal(size=(30, n_features))}
 
 
-@every_estimator
+@but(THREE_D)
 def test_a_second_fit_leaves_nothing_of_the_first(cls):
     """Other rows, another width, other classes, column names, and rows of noise the first time only."""
     first = load_wine(as_frame=True)

@@ -27,6 +27,7 @@ ELSEWHERE = {
         "estimators/gem_classifier_base",
         "estimators/kernel_base",
         "estimators/kernel_discriminant",
+        "estimators/spatial_filters",
     },
     "solvers/test_solve.py runs every solver over every form of a problem": {
         "solvers/dense",

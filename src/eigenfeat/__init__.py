@@ -4,6 +4,7 @@ Everything here is one idea: choose symmetric matrices S (signal) and N (noise),
 """
 
 from eigenfeat._moved import MOVED, announce
+from eigenfeat.estimators.common_spatial_patterns import CommonSpatialPatterns
 from eigenfeat.estimators.denoising_autoencoder import DenoisingAutoencoder
 from eigenfeat.estimators.fisher_lda import FisherLDA
 from eigenfeat.estimators.gaussian_mixture_score import GaussianMixtureScore
@@ -34,11 +35,13 @@ from eigenfeat.estimators.principal import OrientedPCA, VanishingComponents
 from eigenfeat.estimators.rayleigh import RayleighFeatures
 from eigenfeat.estimators.score_tensor import ScoreTensorFeatures
 from eigenfeat.estimators.sliced_inverse import SlicedInverseRegression
+from eigenfeat.estimators.spoc import SPoC
 from eigenfeat.export import load, save
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "CommonSpatialPatterns",
     "DenoisingAutoencoder",
     "FisherLDA",
     "GEMClassifier",
@@ -64,6 +67,7 @@ __all__ = [
     "OrientedKernelPCA",
     "OrientedPCA",
     "RayleighFeatures",
+    "SPoC",
     "ScoreTensorFeatures",
     "SlicedInverseRegression",
     "VanishingComponents",

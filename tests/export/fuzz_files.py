@@ -14,12 +14,14 @@ from pathlib import Path
 import numpy as np
 from sklearn.base import BaseEstimator, is_regressor
 from sklearn.datasets import load_iris
+from sklearn.utils import get_tags
 
 import eigenfeat
 from eigenfeat import load, save
 
 VERBS = ("predict", "predict_proba", "decision_function", "transform", "score_samples", "get_feature_names_out")
 X, y = (part[::3] for part in load_iris(return_X_y=True))
+TRIALS = X[:, :, None] * np.random.default_rng(0).normal(size=(*X.shape, 20))
 WIDE = np.tile(X[::2], 20) + np.random.default_rng(0).normal(size=(25, 80)) / 10
 
 
@@ -28,7 +30,8 @@ def models():
     for name, cls in inspect.getmembers(eigenfeat, inspect.isclass):
         if issubclass(cls, BaseEstimator) and not inspect.isabstract(cls):
             target = X[:, 0] if is_regressor(cls()) else y
-            yield name, cls().fit(X, target), X
+            rows = TRIALS if get_tags(cls()).input_tags.three_d_array else X
+            yield name, cls().fit(rows, target), rows
             if "feature_map" in inspect.signature(cls).parameters:
                 yield f"{name} of splines", cls(feature_map="spline").fit(X, target), X
     yield "FisherLDA of wide rows", eigenfeat.FisherLDA(ridge=0.1).fit(WIDE, y[::2]), WIDE

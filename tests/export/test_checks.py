@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import StandardScaler
 
-from eigenfeat import FisherLDA, GEMFeatures, ScoreTensorFeatures, load, save
+from eigenfeat import CommonSpatialPatterns, FisherLDA, GEMFeatures, ScoreTensorFeatures, load, save
 from eigenfeat.export.archive import Refusal
 from eigenfeat.export.checks import check_model, forget_cached, try_model
 from eigenfeat.features.maps import SplineMap
@@ -133,6 +133,14 @@ def test_what_is_cached_is_forgotten():
 def test_a_model_that_cannot_be_used_is_refused(model):
     del model.classes_
     with pytest.raises(Refusal, match="predict fails"):
+        try_model(model)
+
+
+def test_models_of_trials_are_tried_on_trials():
+    model = CommonSpatialPatterns(2).fit(np.random.default_rng(0).normal(size=(8, 3, 20)), np.arange(8) % 2)
+    try_model(model)
+    del model.fitted_
+    with pytest.raises(Refusal, match="transform fails"):
         try_model(model)
 
 

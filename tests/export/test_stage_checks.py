@@ -25,6 +25,7 @@ from eigenfeat.stages.kernels import Kernel
 from eigenfeat.stages.layer import FeatureLayer
 from eigenfeat.stages.outputs import EstimatorScores, GaussianPosteriors, GeometricMean, Softmax
 from eigenfeat.stages.stage import Beside, Stage
+from eigenfeat.stages.trials import BandPass, FilterBank, SignalPower, UnitPower
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(20, 4))
@@ -38,12 +39,17 @@ AUTOENCODER = TiedAutoencoder(rng.normal(size=(4, 6)), np.zeros(6), np.zeros(4),
 LOGIT = MultinomialLogit().fit(X, np.arange(20) % 3)
 GAUSSIAN = GaussianPosteriors(np.ones((4, 2, 3)), np.zeros(4))
 
+POWER = SignalPower(AFFINE.vectors)
+BAND = BandPass.of(8, 12, 100.0)
+# Of (trials, channels, time): the width is that of channels.
+TRIALS = [BAND, UnitPower(), POWER, FilterBank((POWER, Chain((BAND, POWER))))]
+
 GOOD = [
     AFFINE, DUAL, LAYER, replace(LAYER, feature_map=ProductMap(SPLINE)),
     replace(LAYER, feature_map=FEATURE_MAPS["cubic"]), KERNEL, COLUMNS, WithConstant(),
     BaseMap.of(StandardScaler().fit(X), X), Softmax(2.0), GAUSSIAN,
     GeometricMean((Chain((AFFINE, Softmax())), Chain((DUAL, Softmax())))), EstimatorScores(LOGIT, "predict_proba", 3),
-    Beside((AFFINE, LAYER)), Chain((LAYER, Affine.of(np.ones((25, 2))))), Chain(), HiddenLayer(AUTOENCODER),
+    Beside((AFFINE, LAYER)), Chain((LAYER, Affine.of(np.ones((25, 2))))), Chain(), HiddenLayer(AUTOENCODER), *TRIALS,
 ]  # fmt: skip
 
 
@@ -67,7 +73,7 @@ def test_every_stage_has_a_rule_and_an_example_here():
 
 @pytest.mark.parametrize("stage", GOOD, ids=lambda stage: type(stage).__name__)
 def test_what_fits_has_the_width_it_makes(stage):
-    rows = np.abs(X)
+    rows = rng.normal(size=(20, 4, 30)) if stage in TRIALS else np.abs(X)
     assert check_width(stage, 4) == stage.n_columns(4) == stage.apply(rows).shape[1]
 
 
@@ -133,6 +139,12 @@ def broken():
     yield "method", EstimatorScores(LOGIT, "fit", 3)
     yield "hidden bias", HiddenLayer(replace(AUTOENCODER, hidden_bias=np.zeros(5)))
     yield "visible bias", HiddenLayer(replace(AUTOENCODER, visible_bias=np.zeros(5)))
+    yield "filters", SignalPower(DenseVectors(np.ones((5, 3))))
+    yield "no filters", SignalPower(None)
+    yield "log", replace(POWER, log=np.ones(3))
+    yield "sections", BandPass(np.ones((2, 5)))
+    yield "no sections", BandPass(np.ones((0, 6)))
+    yield "sections that are none", BandPass(np.zeros((2, 6)))
     yield "no stage", None
 
 

@@ -50,3 +50,9 @@ def test_memory_maps_are_not_read_as_a_whole(tmp_path):
     source = as_row_source(stored)
     assert isinstance(source.array, np.memmap)
     np.testing.assert_array_equal(source.rows(slice(5, 8)), X[5:8])
+
+
+def test_rows_of_more_dimensions_are_as_wide_as_their_numbers():
+    trials = ArrayRows(np.zeros((5, 3, 7), dtype=np.float32))
+    assert (trials.n_rows, trials.n_columns) == (5, 21)
+    assert trials.rows(slice(0, 2)).shape == (2, 3, 7)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
 
 from eigenfeat.export.archive import Refusal
 from eigenfeat.export.stage_checks import check_csr, check_fitted, check_numbers, demand, is_count
@@ -64,7 +65,8 @@ def try_model(model: Any) -> None:
     n_columns = vars(model).get("n_features_in_")
     if not _is_own(model) or n_columns is None or n_columns > WIDEST_TRIAL:
         return
-    rows = np.zeros((2, n_columns))
+    is_of_trials = get_tags(model).input_tags.three_d_array
+    rows = np.zeros((2, n_columns, 2) if is_of_trials else (2, n_columns))
     for name in ("transform", "predict", "predict_proba", "score_samples", "get_feature_names_out"):
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):

@@ -20,17 +20,21 @@ from eigenfeat.scores.autoencoder import HiddenLayer, TiedAutoencoder
 from eigenfeat.solvers import DenseVectors, DualVectors, Vectors
 from eigenfeat.stages import (
     Affine,
+    BandPass,
     BaseMap,
     Beside,
     Chain,
     EstimatorScores,
     FeatureLayer,
+    FilterBank,
     Fitted,
     GaussianPosteriors,
     GeometricMean,
     KernelExpansion,
+    SignalPower,
     Softmax,
     Stage,
+    UnitPower,
     WithConstant,
 )
 from eigenfeat.stages.kernels import KERNELS, Kernel
@@ -113,7 +117,8 @@ def _(stage: Chain, n_inputs: int) -> int:
     return n_inputs
 
 
-@check_width.register
+@check_width.register(FilterBank)
+@check_width.register(Beside)
 def _(stage: Beside, n_inputs: int) -> int:
     return sum(check_width(part, n_inputs) for part in _parts(stage.parts, "stages side by side"))
 
@@ -184,6 +189,27 @@ def _(stage: GaussianPosteriors, n_inputs: int) -> int:
     check_numbers(stage.moments, (n_inputs, 2, 3), "the moments of outputs")
     check_numbers(stage.shift, (n_inputs,), "the shift of outputs")
     return max(2, n_inputs)
+
+
+@check_width.register
+def _(stage: BandPass, n_inputs: int) -> int:
+    check_numbers(stage.sections, (None, 6), "the sections of a filter")
+    fits = len(stage.sections) > 0 and bool((stage.sections[:, 3] == 1).all())
+    demand(fits, "the sections of a filter are none")
+    return n_inputs
+
+
+@check_width.register
+def _(stage: UnitPower, n_inputs: int) -> int:
+    return n_inputs
+
+
+@check_width.register
+def _(stage: SignalPower, n_inputs: int) -> int:
+    """Of trials, which have a row of numbers a channel: ``n_inputs`` are channels."""
+    demand(isinstance(stage.vectors, Vectors), "the power of signals has no filters")
+    demand(isinstance(stage.log, bool), "the power of signals is neither logarithmic nor not")
+    return check_vectors(stage.vectors, n_inputs)
 
 
 @check_width.register

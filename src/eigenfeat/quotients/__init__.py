@@ -13,6 +13,7 @@ from eigenfeat.quotients.criteria import (
     vanishing,
 )
 from eigenfeat.quotients.matrices import MATRICES
+from eigenfeat.quotients.power import comodulation, power_share
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.quotients.regularisation import Regularisation
 
@@ -24,9 +25,11 @@ __all__ = [
     "Criterion",
     "Quotient",
     "Regularisation",
+    "comodulation",
     "contrast",
     "fisher",
     "oriented",
+    "power_share",
     "principal",
     "ratio",
     "vanishing",

@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from eigenfeat.moments import Mixture, Moments, SymmetricForm, as_form, identity_like
+from eigenfeat.quotients.power import comodulation, power_share
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.quotients.regularisation import NoiseKind, Regularisation
 
@@ -208,6 +209,22 @@ CRITERIA: dict[str, Criterion] = {
             True,
             partial(contrast, noise="covariance"),
             _PAIRS,
+        ),
+        Criterion(
+            "power_share",
+            "power of a mixture of trials",
+            "pooled with that of another",
+            True,
+            power_share,
+            "samples of trials, and pairs of their classes (CommonSpatialPatterns)",
+        ),
+        Criterion(
+            "comodulation",
+            "covariance of power with a target",
+            "mean power",
+            False,
+            comodulation,
+            "samples of trials, weighted by a target too (SPoC)",
         ),
         Criterion("ratio", "any", "any", False, ratio, "two matrices (signal and noise of RayleighFeatures)"),
     )

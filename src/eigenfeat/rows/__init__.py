@@ -13,6 +13,7 @@ from eigenfeat.rows.source import Block, RandomRows, RowBlock, RowSource, Select
 from eigenfeat.rows.store import RowStore
 from eigenfeat.rows.streams import Batch, StreamedRows
 from eigenfeat.rows.svmlight import SvmlightRows
+from eigenfeat.rows.trials import TimeSamples, centred_trials
 from eigenfeat.rows.views import (
     ChosenRows,
     LabelledRows,
@@ -51,7 +52,9 @@ __all__ = [
     "StreamedRows",
     "SvmlightRows",
     "Table",
+    "TimeSamples",
     "as_row_source",
+    "centred_trials",
     "dense",
     "first_rows",
     "held",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from scipy import sparse
@@ -25,7 +26,8 @@ class ArrayRows(RandomRows):
 
     @property
     def n_columns(self) -> int:
-        return self.array.shape[1]
+        """Numbers in a row; those of an array of more dimensions count as they would laid out."""
+        return prod(self.array.shape[1:])
 
     @property
     def dtype(self) -> np.dtype:

@@ -8,21 +8,26 @@ from eigenfeat.stages.kernel_expansion import KernelExpansion
 from eigenfeat.stages.layer import FeatureLayer, LayerRows
 from eigenfeat.stages.outputs import EstimatorScores, GaussianPosteriors, GeometricMean, Softmax
 from eigenfeat.stages.stage import Beside, Stage
+from eigenfeat.stages.trials import BandPass, FilterBank, SignalPower, UnitPower
 
 __all__ = [
     "Affine",
+    "BandPass",
     "BaseMap",
     "Beside",
     "Chain",
     "EstimatorScores",
     "FeatureLayer",
     "FeatureMap",
+    "FilterBank",
     "Fitted",
     "GaussianPosteriors",
     "GeometricMean",
     "KernelExpansion",
     "LayerRows",
+    "SignalPower",
     "Softmax",
     "Stage",
+    "UnitPower",
     "WithConstant",
 ]
