@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from eigenfeat._threads import one_blas_thread
 from eigenfeat.rows import Block, RandomRows, RowSource, as_row_source, held, mapped, over_parts, row_blocks
 from eigenfeat.stages.stage import Stage
 
@@ -78,9 +79,10 @@ class Chain(Stage):
             return np.empty((0, self.n_columns(source.n_columns)), dtype=source.dtype)
         chain = self.astype(source.dtype)
         blocks = row_blocks(source.n_rows, chain.widest(source.n_columns), source.dtype.itemsize)
-        first = chain.apply(source.rows(blocks[0]))  # no threads of ours: BLAS may use the cores
         if len(blocks) == 1:
-            return first
+            return chain.apply(source.rows(blocks[0]))  # no threads of ours: BLAS may use the cores
+        with one_blas_thread():  # threads of BLAS go on turning for a while after a call, in the way of ours
+            first = chain.apply(source.rows(blocks[0]))
         results = np.empty((source.n_rows, first.shape[1]), dtype=first.dtype)
         results[blocks[0]] = first
 
