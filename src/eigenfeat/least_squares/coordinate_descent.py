@@ -150,6 +150,18 @@ def _move(w, z, l1, scale, group):
 
 
 @njit(cache=True)
+def _visited(squares, W, full):
+    """Rows of W that a sweep moves: all whose column varies, or of those the ones that are not zero."""
+    index = np.empty(len(squares), dtype=np.int64)
+    count = 0
+    for j in range(len(squares)):
+        if squares[j] != 0.0 and (full or W[j].any()):
+            index[count] = j
+            count += 1
+    return index[:count]
+
+
+@njit(cache=True)
 def _sweep_gram(gram, squares, W, gradient, l1, l2, group, limit, stop_change):
     """Sweeps over all rows of W, then over its nonzero rows until they settle, and again; how many there were."""
     d, r = W.shape
@@ -157,9 +169,7 @@ def _sweep_gram(gram, squares, W, gradient, l1, l2, group, limit, stop_change):
     full = True
     for sweep in range(limit):
         largest = 0.0
-        for j in range(d):
-            if squares[j] == 0.0 or not (full or W[j].any()):
-                continue
+        for j in _visited(squares, W, full):
             for t in range(r):
                 z[t] = gradient[j, t] + squares[j] * W[j, t]
             change = _move(W[j], z, l1, squares[j] + l2, group)
@@ -178,7 +188,7 @@ def _sweep_gram(gram, squares, W, gradient, l1, l2, group, limit, stop_change):
 @njit(cache=True)
 def _sweep_columns(indptr, indices, data, mean, root, squares, W, residual, l1, l2, group, limit, stop_change):
     """The same from columns. ``residual`` is T - MW: a centred column needs only ``rootᵀ residual`` beside it."""
-    d, r = W.shape
+    r = W.shape[1]
     z = np.empty(r, dtype=W.dtype)
     level = np.zeros(r, dtype=W.dtype)
     weight = 0.0
@@ -189,9 +199,7 @@ def _sweep_columns(indptr, indices, data, mean, root, squares, W, residual, l1, 
     full = True
     for sweep in range(limit):
         largest = 0.0
-        for j in range(d):
-            if squares[j] == 0.0 or not (full or W[j].any()):
-                continue
+        for j in _visited(squares, W, full):
             for t in range(r):
                 z[t] = squares[j] * W[j, t] - mean[j] * level[t]
             for k in range(indptr[j], indptr[j + 1]):
