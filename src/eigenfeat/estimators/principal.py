@@ -102,7 +102,8 @@ class OrientedPCA(StreamingQuotientTransformer):
         y : ignored
         sample_weight : (n,) array, optional
         noise : (m, d) array, sparse matrix or dataframe, or row source, optional
-            Rows of noise; their second moment about the origin is the denominator.
+            Rows of noise; their second moment about the origin is the denominator. Batches of `partial_fit` keep it,
+            the next `fit` does not.
 
         Returns
         -------

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -118,9 +119,32 @@ def _write_powers(projections, wanted, soft, limit, out, start):  # pragma: no c
                 first += 2 * m
 
 
+def _copy(projections: np.ndarray, out: np.ndarray) -> None:
+    out[...] = projections
+
+
+def _rectify(projections: np.ndarray, out: np.ndarray) -> None:
+    np.maximum(projections, 0, out=out)
+
+
+def _square(projections: np.ndarray, out: np.ndarray) -> None:
+    np.abs(projections, out=out)
+    np.minimum(out, largest_magnitude(projections.dtype, 2), out=out)
+    np.multiply(out, out, out=out)
+
+
+PLAIN: dict[str, Callable[[np.ndarray, np.ndarray], Any]] = {
+    "identity": _copy,
+    "rectified-positive": _rectify,
+    "absolute": np.abs,
+    "square": _square,
+}
+"""Functions of one projection, by name: each fills its second argument."""
+
+
 @dataclass(frozen=True)
 class PlainMap(FeatureMap):
-    """One column a projection: ``p``, ``max(0, p)``, ``|p|`` or ``p²``."""
+    """One column a projection: a function of `PLAIN`."""
 
     name: str
 
@@ -128,17 +152,7 @@ class PlainMap(FeatureMap):
         return n_projections
 
     def write(self, projections: np.ndarray, out: np.ndarray, start: int = 0) -> None:
-        out = out[:, start : start + projections.shape[1]]
-        if self.name == "identity":
-            out[...] = projections
-            return
-        if self.name == "rectified-positive":
-            np.maximum(projections, 0, out=out)
-            return
-        np.abs(projections, out=out)
-        if self.name == "square":
-            np.minimum(out, largest_magnitude(projections.dtype, 2), out=out)
-            np.multiply(out, out, out=out)
+        PLAIN[self.name](projections, out[:, start : start + projections.shape[1]])
 
     def feature_names(self, projection_names: Sequence[str]) -> list[str]:
         return [name if self.name == "identity" else f"{name}_{self.name}" for name in projection_names]
