@@ -35,11 +35,6 @@ class Regularisation:
     shape: str = "identity"
 
     @property
-    def is_active(self) -> bool:
-        """Whether anything is changed."""
-        return bool(self.ridge) or self.shrinkage is not None
-
-    @property
     def needs_fourth_moment(self) -> bool:
         return self.shrinkage == "auto"
 
