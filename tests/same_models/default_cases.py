@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from gem_cases import FEATURE_DEFAULTS, REGRESSOR_DEFAULTS
+from gem_cases import CLASSIFIER_DEFAULTS, FEATURE_DEFAULTS, REGRESSOR_DEFAULTS
 from kernel_cases import kernel_fisher
 from least_squares_cases import MODELS, rows_for
 from recording import Case, new
@@ -29,7 +29,12 @@ OF_ROWS = ("GaussianMixtureScore", "OrientedKernelPCA", "OrientedPCA", "Vanishin
 METHODS = ("transform", "predict_proba", "decision_function", "predict", "score1")
 ADDED = {"GEMClassifier": {"transform"}, "GEMClassifierCV": {"transform"}}
 """Methods an estimator did not have when the outputs were stored."""
-CHANGED = {"GEMFeatures": FEATURE_DEFAULTS, "GEMRegressor": REGRESSOR_DEFAULTS}
+CHANGED = {
+    "GEMClassifier": CLASSIFIER_DEFAULTS,
+    "GEMClassifierCV": CLASSIFIER_DEFAULTS,
+    "GEMFeatures": FEATURE_DEFAULTS,
+    "GEMRegressor": REGRESSOR_DEFAULTS,
+}
 """Defaults that were others then."""
 
 

@@ -38,8 +38,9 @@ SINGLE_RIDGE = {
     "reason": "float32 rows, and a regression on features that nearly depend on each other",
 }
 
-FEATURE_DEFAULTS = {"feature_map": "cubic", "keep_inputs": False}
-REGRESSOR_DEFAULTS = {"ridge": 0.5}
+FEATURE_DEFAULTS = {"feature_map": "cubic", "keep_inputs": False, "columns": None}
+CLASSIFIER_DEFAULTS = {"columns": None}
+REGRESSOR_DEFAULTS = {"ridge": 0.5, "columns": None}
 """Defaults when the outputs were stored."""
 
 TRANSFORMED = ("transform", "eigenvalues_")
@@ -160,7 +161,7 @@ def logit_of(estimator, rows: Rows) -> dict:
 
 
 def classifier(name: str, rows: Source = wine, parameters: dict | None = None, fit: Fit = plain_fit, **how) -> Case:
-    make = partial(new, "GEMClassifier", **{"n_components": 2, **(parameters or {})})
+    make = partial(new, "GEMClassifier", **{"n_components": 2, **CLASSIFIER_DEFAULTS, **(parameters or {})})
     return Case(f"GEMClassifier-{name}", make, rows, CLASSIFIED, fit=fit, **{"extra": logit_of, **how})
 
 
@@ -194,7 +195,8 @@ def last_stage_cases() -> Iterator[Case]:
     yield classifier("given logit", parameters={"classifier": other}, extra=lambda estimator, rows: {})
     outputs = ("decision_function", "predict", "eigenvalues_")
     machine = LinearSVC(C=0.01, tol=1e-8, max_iter=100_000, random_state=0)
-    make = partial(new, "GEMClassifier", n_components=1, n_estimators=2, class_pairs="random", classifier=machine)
+    pairs = {"n_components": 1, "n_estimators": 2, "class_pairs": "random", **CLASSIFIER_DEFAULTS}
+    make = partial(new, "GEMClassifier", classifier=machine, **pairs)
     yield Case("GEMClassifier-given machines", make, wine, outputs)
 
 
@@ -231,7 +233,7 @@ def scores(estimator, rows: Rows) -> dict:
 
 
 def search(name: str, rows: Source = overlapping, parameters: dict | None = None, **how) -> Case:
-    make = partial(new, "GEMClassifierCV", **GRID, **(parameters or {}))
+    make = partial(new, "GEMClassifierCV", **GRID, **CLASSIFIER_DEFAULTS, **(parameters or {}))
     return Case(f"GEMClassifierCV-{name}", make, rows, CLASSIFIED, extra=scores, **how)
 
 

@@ -10,11 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, Integral, StrOptions, check_feature_names_in
 from eigenfeat.estimators.base import REGULARISATION_CONSTRAINTS, SOLVER_CONSTRAINTS
+from eigenfeat.estimators.column_scaler import COLUMNS_CONSTRAINT, learn_columns, treated_rows
 from eigenfeat.estimators.edge import Estimator, FeaturesMixin
 from eigenfeat.features.layer import LayerDirections, LayerSettings
 from eigenfeat.features.maps import FeatureMap, as_feature_map
 from eigenfeat.features.stack import Stack, StackSettings
 from eigenfeat.quotients import Regularisation
+from eigenfeat.rows import RowSource
+from eigenfeat.stages import Chain
 
 #: `renamed_parameters` of every GEM estimator.
 RENAMED = {"max_features": "it is called max_components: directions in all, kept by eigenvalue"}
@@ -36,11 +39,13 @@ class GEMBase(Estimator):
         "max_components": [None, COUNT, list],
         "keep_inputs": ["boolean", list],
         "constant": ["boolean"],
+        "columns": [None, *COLUMNS_CONSTRAINT],
         **SOLVER_CONSTRAINTS,
         "n_jobs": [None, Integral],
     }
 
     # What every subclass takes.
+    columns: Any
     random_state: Any
 
     stacks_: tuple[Stack, ...]
@@ -48,6 +53,16 @@ class GEMBase(Estimator):
     def _settings(self, n_layers: int = 1, **chosen: Any) -> StackSettings:
         """The estimator's parameters as a value; ``chosen`` ones stand for parameters it does not have."""
         return stack_settings(self.get_params(deep=False) | chosen, n_layers)
+
+    def _treated(self, rows: RowSource) -> RowSource:
+        """Rows after the treatment of their columns, which is learnt here and is the first of ``_inputs``."""
+        self._inputs = Chain()
+        self.columns_ = None
+        if self.columns is None:
+            return rows
+        stage, self.columns_ = learn_columns(self, rows, self.columns)
+        self._inputs = Chain((stage,))
+        return treated_rows(stage, rows)
 
     # ------------------------------------------------------------------ what was found, in the first layer
 
@@ -62,7 +77,7 @@ class GEMBase(Estimator):
 
     @property
     def components_(self) -> np.ndarray:
-        """(m, d): directions of the first layer as rows, pair by pair, strongest first."""
+        """(m, d): directions of the first layer as rows, pair by pair, strongest first, of the treated columns."""
         V = self._first_layer().projection.vectors.toarray()
         return V.T[:, : V.shape[0] - self._has_constant]
 

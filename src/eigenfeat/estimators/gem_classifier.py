@@ -33,14 +33,14 @@ class GEMClassifier(GEMClassifierBase):
     n_components, class_pairs, n_pairs, noise, feature_map, ridge, ridge_shape, shrinkage, min_eigenvalue
         As in `GEMFeatures`. With several layers, ``n_components``, ``ridge``, ``shrinkage``, ``min_eigenvalue``,
         ``max_components``, ``feature_map`` and ``keep_inputs`` may be lists with one value a layer.
-    max_components, keep_inputs, constant, solver, tol, n_jobs
+    max_components, keep_inputs, constant, columns, solver, tol, n_jobs
         As in `GEMFeatures`.
     n_layers : int
         More than one is deep GEM: GEM on the features of the layer below.
     n_estimators : int
         Classifiers over different random pairs, combined by the geometric mean of their probabilities.
     base_map : transformer, optional
-        Any scikit-learn transformer to apply first, such as ``RBFSampler`` or ``Nystroem``; rows pass through it
+        Any scikit-learn transformer to apply to the treated columns, such as ``RBFSampler`` or ``Nystroem``; rows pass through it
         block by block.
     alpha : float, optional
         Penalty of the logit, on a mean loss. By default 5000 / (total weight of the rows · columns of the
@@ -62,7 +62,7 @@ class GEMClassifier(GEMClassifierBase):
 
     Attributes
     ----------
-    components_, offsets_, eigenvalues_, residuals_, pairs_, solver_, criterion_, moments_
+    components_, offsets_, eigenvalues_, residuals_, pairs_, solver_, criterion_, moments_, columns_
         Of the first layer of the first member, as in `GEMFeatures`.
     stacks_ : tuple of `eigenfeat.features.stack.Stack`
         The layers of each member as a value, with what is known of each direction.
@@ -112,6 +112,7 @@ class GEMClassifier(GEMClassifierBase):
         max_components=None,
         keep_inputs=True,
         constant=False,
+        columns="auto",
         n_layers=1,
         n_estimators=1,
         base_map=None,
@@ -138,6 +139,7 @@ class GEMClassifier(GEMClassifierBase):
         self.max_components = max_components
         self.keep_inputs = keep_inputs
         self.constant = constant
+        self.columns = columns
         self.n_layers = n_layers
         self.n_estimators = n_estimators
         self.base_map = base_map

@@ -76,15 +76,15 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
     # ------------------------------------------------------------------ fit
 
     def _training_rows(self, X, y, sample_weight, groups) -> TrainingRows:
-        """Checked rows; the base map, where there is one, is fitted here."""
+        """Checked rows; the treatment of columns and the base map, where there is one, are fitted here."""
         X, y = self._check(X, y)
         weights = check_weights(sample_weight, X)
         classes, codes = check_class_labels(y, weights, estimator=type(self).__name__)
+        rows: Any = self._treated(ArrayRows(X, codes, weights))
         if self.base_map is not None:
-            self.base_map_ = clone(self.base_map)
-            self.base_map_.fit(X, codes)
-        self._inputs = Chain() if self.base_map is None else Chain((BaseMap.of(self.base_map_, X),))
-        rows: RandomRows = self._inputs.over(ArrayRows(X, codes, weights))  # type: ignore[assignment]
+            self.base_map_ = clone(self.base_map).fit(rows.array, codes)
+            first = Chain((BaseMap.of(self.base_map_, rows.array),))
+            self._inputs, rows = self._inputs.then(*first.stages), first.over(rows)
         return TrainingRows(rows, classes, group_keys(groups, X))
 
     def _fit_members(self, moments: Moments, training: TrainingRows, settings: StackSettings, alpha: float | None):
@@ -149,7 +149,7 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         return (GeometricMean(members),)
 
     def _input_names(self, names: Sequence[str]) -> Sequence[str]:
-        if not self._inputs.stages:
+        if self.base_map is None:
             return names
         return [f"base{i}" for i in range(self._inputs.n_columns(len(names)))]
 

@@ -46,7 +46,7 @@ class GEMClassifierCV(GEMClassifierBase):
         A share in (0, 1) of rows to hold out once, a number of folds, or what scikit-learn takes for ``cv``.
     scoring : {"accuracy", "neg_log_loss"}
         What is maximised on the held-out rows. Of equal candidates the more regularised is taken.
-    class_pairs, n_pairs, noise, feature_map, ridge_shape, shrinkage, max_components, keep_inputs, constant
+    class_pairs, n_pairs, noise, feature_map, ridge_shape, shrinkage, max_components, keep_inputs, constant, columns
         As in `GEMFeatures`.
     n_estimators, base_map, label_smoothing, class_weight, solver, tol, max_iter, n_jobs, verbose, random_state
         As in `GEMClassifier`; the choice is made with the first member of an ensemble.
@@ -63,8 +63,8 @@ class GEMClassifierCV(GEMClassifierBase):
         Its place in ``cv_results_``.
     cv_results_ : dict of arrays
         Every candidate with its scores, as in scikit-learn's ``GridSearchCV``.
-    components_, offsets_, eigenvalues_, residuals_, pairs_, solver_, criterion_, moments_, stacks_, classifiers_,
-    n_iter_, stage_seconds_, classes_, n_features_in_
+    components_, offsets_, eigenvalues_, residuals_, pairs_, solver_, criterion_, moments_, columns_, stacks_,
+    classifiers_, n_iter_, stage_seconds_, classes_, n_features_in_
         As in `GEMClassifier`.
 
     References
@@ -111,6 +111,7 @@ class GEMClassifierCV(GEMClassifierBase):
         max_components=None,
         keep_inputs=True,
         constant=False,
+        columns="auto",
         n_estimators=1,
         base_map=None,
         label_smoothing=0.2,
@@ -137,6 +138,7 @@ class GEMClassifierCV(GEMClassifierBase):
         self.max_components = max_components
         self.keep_inputs = keep_inputs
         self.constant = constant
+        self.columns = columns
         self.n_estimators = n_estimators
         self.base_map = base_map
         self.label_smoothing = label_smoothing

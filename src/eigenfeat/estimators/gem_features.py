@@ -13,7 +13,7 @@ from eigenfeat.estimators.validation import check_class_labels, check_moments, c
 from eigenfeat.features.stack import StackSettings, fit_stack, layer_moments
 from eigenfeat.moments import Moments
 from eigenfeat.rows import ArrayRows, RowSource
-from eigenfeat.stages import Fitted
+from eigenfeat.stages import Chain, Fitted
 
 
 @renamed_parameters(**RENAMED)
@@ -72,6 +72,9 @@ class GEMFeatures(GEMFeaturesMixin):
         Whether the inputs stand before the features, in units of their root mean square over all columns.
     constant : bool
         Whether rows get a coordinate that is always one, so that directions have a bias.
+    columns : "auto", str, dict, sequence of str or None
+        What is done to the columns first, as in `ColumnScaler`; None leaves them as they are. Moments and directions
+        are those of the treated columns.
     solver, tol, random_state
         As in `FisherLDA`; the seed also draws pairs.
     n_jobs : int, optional
@@ -80,12 +83,15 @@ class GEMFeatures(GEMFeaturesMixin):
     Attributes
     ----------
     components_ : (m, d) array
-        Directions as rows, pair by pair, strongest first; `offsets_` is added to their projections.
+        Directions as rows, pair by pair, strongest first, in the space of the treated columns; `offsets_` is added
+        to their projections.
     eigenvalues_, residuals_ : (m,) arrays
     pairs_ : (m, 2) array
         Labels of numerator and denominator of each component.
     stacks_ : tuple of `eigenfeat.features.stack.Stack`
         The layer as a value, with what is known of each direction.
+    columns_ : `eigenfeat.features.columns.ColumnTable` or None
+        What was done to every column, and why.
     stage_seconds_ : dict
         What the fit took for "moments" and "directions".
     classes_, moments_, solver_, criterion_, n_features_in_
@@ -122,6 +128,7 @@ class GEMFeatures(GEMFeaturesMixin):
         max_components=None,
         keep_inputs=True,
         constant=False,
+        columns="auto",
         solver="auto",
         tol=None,
         n_jobs=None,
@@ -139,6 +146,7 @@ class GEMFeatures(GEMFeaturesMixin):
         self.max_components = max_components
         self.keep_inputs = keep_inputs
         self.constant = constant
+        self.columns = columns
         self.solver = solver
         self.tol = tol
         self.n_jobs = n_jobs
@@ -151,8 +159,8 @@ class GEMFeatures(GEMFeaturesMixin):
         Parameters
         ----------
         X : (n, d) array, sparse matrix or dataframe, or row source
-            A source (`eigenfeat.rows.open`) is read a block at a time and brings its labels and weights; a map that
-            learns does so from its first rows.
+            A source (`eigenfeat.rows.open`) is read a block at a time, once more where columns are treated, and brings
+            its labels and weights; a map that learns does so from its first rows.
         y : (n,) array
             Class labels; for a source the name of their column, where it does not say.
         sample_weight : (n,) array, optional
@@ -162,6 +170,7 @@ class GEMFeatures(GEMFeaturesMixin):
         self
         """
         rows, classes = self._labelled_rows(X, y, sample_weight)
+        rows = self._treated(rows)
         settings = self._settings()
         self.stage_seconds_: dict[str, float] = {}
         moments = layer_moments(rows, settings.layers[0], classes, self.stage_seconds_)
@@ -176,7 +185,8 @@ class GEMFeatures(GEMFeaturesMixin):
         ----------
         moments : Moments
             Of labelled rows, as `eigenfeat.moments.collect_moments` makes and ``moments_`` keeps them, merged or not.
-            With ``constant``, of rows whose last column is one.
+            With ``constant``, of rows whose last column is one. Moments cannot be treated by column any more: collect
+            them of rows a `ColumnScaler` has treated, if their columns have different units.
 
         Returns
         -------
@@ -196,6 +206,7 @@ class GEMFeatures(GEMFeaturesMixin):
                 "the rows before collecting, or use constant=False."
             )
         self.n_features_in_ = moments.n_features - self.constant
+        self._inputs, self.columns_ = Chain(), None
         self.stage_seconds_ = {}
         return self._fit(moments, None, settings)
 
@@ -211,7 +222,7 @@ class GEMFeatures(GEMFeaturesMixin):
     def _fit(self, moments: Moments, rows: RowSource | None, settings: StackSettings):
         stack = fit_stack(moments, rows, settings, check_random_state(self.random_state), self.stage_seconds_)
         self.classes_, self.moments_, self.stacks_ = moments.classes, moments, (stack,)
-        self.fitted_ = Fitted(features=stack.chain)
+        self.fitted_ = Fitted(features=self._inputs.then(*stack.chain.stages))
         return self
 
     def __sklearn_tags__(self):

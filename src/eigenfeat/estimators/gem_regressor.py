@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import MultiOutputMixin
 from sklearn.utils import check_random_state
@@ -40,12 +42,12 @@ class GEMRegressor(PredictionsMixin, MultiOutputMixin, GEMBase):
         Ridge penalty; by default chosen by generalized cross-validation on the training rows.
     class_pairs, n_pairs, noise, feature_map, ridge, ridge_shape, shrinkage, min_eigenvalue, max_components
         As in `GEMFeatures`; pairs are pairs of slices, numbered from the lowest.
-    keep_inputs, constant, solver, tol, n_jobs, random_state
+    keep_inputs, constant, columns, solver, tol, n_jobs, random_state
         As in `GEMFeatures`.
 
     Attributes
     ----------
-    components_, offsets_, eigenvalues_, residuals_, pairs_, solver_, criterion_, moments_
+    components_, offsets_, eigenvalues_, residuals_, pairs_, solver_, criterion_, moments_, columns_
         Of the first contraction, as in `GEMFeatures`.
     contractions_ : (n_contractions, n_outputs) array
         The vectors u.
@@ -97,6 +99,7 @@ class GEMRegressor(PredictionsMixin, MultiOutputMixin, GEMBase):
         max_components=None,
         keep_inputs=True,
         constant=False,
+        columns="auto",
         solver="auto",
         tol=None,
         n_jobs=None,
@@ -117,6 +120,7 @@ class GEMRegressor(PredictionsMixin, MultiOutputMixin, GEMBase):
         self.max_components = max_components
         self.keep_inputs = keep_inputs
         self.constant = constant
+        self.columns = columns
         self.solver = solver
         self.tol = tol
         self.n_jobs = n_jobs
@@ -142,13 +146,15 @@ class GEMRegressor(PredictionsMixin, MultiOutputMixin, GEMBase):
         self._y_is_flat = y.ndim == 1
         targets = y.reshape(len(y), -1).astype(np.float64)
         self.contractions_ = self._contractions(targets, weights)
-        self._fit_stacks(X, targets, weights)
+        rows: Any = self._treated(ArrayRows(X, None, weights))
+        self._fit_stacks(rows.array, targets, weights)
         features = self._features()
         alphas = ALPHAS if self.alpha is None else np.array([self.alpha], dtype=np.float64)
-        fit = fit_ridge(features.at(X).astype(np.float64), targets, weights, alphas)
+        fit = fit_ridge(features.at(rows).astype(np.float64), targets, weights, alphas)
         self.coef_ = fit.coef[:, 0] if self._y_is_flat else fit.coef.T
         self.intercept_ = fit.intercept[0] if self._y_is_flat else fit.intercept
         self.alpha_ = fit.alpha
+        features = self._inputs.then(*features.stages)
         self.fitted_ = Fitted(features=features, predictions=features.then(Affine.of(fit.coef, fit.intercept)))
         return self
 

@@ -34,6 +34,7 @@ from eigenfeat.stages import (
     SignalPower,
     Softmax,
     Stage,
+    TreatedColumns,
     UnitPower,
     WithConstant,
 )
@@ -210,6 +211,18 @@ def _(stage: SignalPower, n_inputs: int) -> int:
     demand(isinstance(stage.vectors, Vectors), "the power of signals has no filters")
     demand(isinstance(stage.log, bool), "the power of signals is neither logarithmic nor not")
     return check_vectors(stage.vectors, n_inputs)
+
+
+@check_width.register
+def _(stage: TreatedColumns, n_inputs: int) -> int:
+    check_numbers(stage.shift, (n_inputs,), "the shifts of columns")
+    check_numbers(stage.factor, (n_inputs,), "the factors of columns")
+    check_index(stage.curved, n_inputs, "the columns that are made normal")
+    check_numbers(stage.knots, (len(stage.curved), None), "the knots of columns")
+    check_numbers(stage.values, stage.knots.shape, "the normal scores of columns")
+    demand(bool((np.diff(stage.knots, axis=1) >= 0).all()), "the knots of a column do not ascend")
+    demand(not len(stage.curved) or stage.knots.shape[1] > 0, "a column that is made normal has no knots")
+    return n_inputs
 
 
 @check_width.register

@@ -9,6 +9,7 @@ from eigenfeat.rows.files import Table, read_table, write_table
 from eigenfeat.rows.memory_maps import MemoryMapRows
 from eigenfeat.rows.opening import open
 from eigenfeat.rows.read_ahead import read_ahead
+from eigenfeat.rows.sampling import RowSample, sampled
 from eigenfeat.rows.source import Block, RandomRows, RowBlock, RowSource, Selection
 from eigenfeat.rows.store import RowStore
 from eigenfeat.rows.streams import Batch, StreamedRows
@@ -44,6 +45,7 @@ __all__ = [
     "RandomRows",
     "RowBlock",
     "RowMap",
+    "RowSample",
     "RowSource",
     "RowStore",
     "RowView",
@@ -64,5 +66,6 @@ __all__ = [
     "read_ahead",
     "read_table",
     "row_blocks",
+    "sampled",
     "write_table",
 ]

@@ -2,6 +2,7 @@
 
 from eigenfeat.stages.affine import Affine
 from eigenfeat.stages.chain import Chain, Fitted
+from eigenfeat.stages.columns import TreatedColumns
 from eigenfeat.stages.feature_map import FeatureMap
 from eigenfeat.stages.inputs import BaseMap, WithConstant
 from eigenfeat.stages.kernel_expansion import KernelExpansion
@@ -28,6 +29,7 @@ __all__ = [
     "SignalPower",
     "Softmax",
     "Stage",
+    "TreatedColumns",
     "UnitPower",
     "WithConstant",
 ]

@@ -1,0 +1,109 @@
+"""The distribution of one column of a table, as far as it matters for how the column is treated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import ndtri
+
+NORMAL_IQR, NORMAL_PER_CENT = 1.349, 2.326
+"""Distance between the quartiles of a standard normal, and from its median to its outer per cent."""
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnSummary:
+    """The different values of a column in ascending order, and their shares of the weight.
+
+    Attributes
+    ----------
+    values, shares : (m,) arrays
+    low, high : float
+        Of all rows, of which the values may be a sample.
+    rounding : float
+        Relative spacing of the numbers the column is stored in.
+    """
+
+    values: np.ndarray
+    shares: np.ndarray
+    low: float
+    high: float
+    rounding: float
+
+    @classmethod
+    def of(cls, column: np.ndarray, weights: np.ndarray, low: float, high: float) -> ColumnSummary:
+        values, place = np.unique(column, return_inverse=True)
+        shares = np.bincount(place.ravel(), weights)
+        eps = float(np.finfo(column.dtype).eps)
+        return cls(values.astype(np.float64), shares / shares.sum(), float(low), float(high), eps)
+
+    @property
+    def is_constant(self) -> bool:
+        """No two values that rounding would not explain."""
+        return self.high - self.low <= 4 * self.rounding * max(abs(self.low), abs(self.high))
+
+    @property
+    def has_two_values(self) -> bool:
+        return len(np.union1d(self.values, [self.low, self.high])) == 2
+
+    @cached_property
+    def mean(self) -> float:
+        largest = self._largest
+        return largest * float(self.shares @ (self.values / largest))
+
+    @cached_property
+    def spread(self) -> float:
+        """Standard deviation."""
+        return self.size_about(self.mean)
+
+    def size_about(self, point: float) -> float:
+        """Root mean square distance from a point."""
+        return self._size(self.values, self.shares, point)
+
+    def size_off(self, point: float) -> float:
+        """The same over the rows that are elsewhere."""
+        elsewhere = self.values != point
+        return self._size(self.values[elsewhere], self.shares[elsewhere] / max(1 - self.share_at(point), 1e-300), point)
+
+    def _size(self, values: np.ndarray, shares: np.ndarray, point: float) -> float:
+        largest = self._largest  # squares of large numbers overflow
+        return largest * float(np.sqrt(shares @ (values / largest - point / largest) ** 2))
+
+    @property
+    def _largest(self) -> float:
+        return max(abs(self.low), abs(self.high)) or 1.0
+
+    @property
+    def mode(self) -> float:
+        return float(self.values[np.argmax(self.shares)])
+
+    def share_at(self, value: float) -> float:
+        place = np.searchsorted(self.values, value)
+        return float(self.shares[place]) if place < len(self.values) and self.values[place] == value else 0.0
+
+    def quantile(self, share: float) -> float:
+        """The smallest value with at least this share of the weight up to it."""
+        place = np.searchsorted(np.cumsum(self.shares), share * (1 - 1e-12))
+        return float(self.values[min(place, len(self.values) - 1)])
+
+    @cached_property
+    def tail(self) -> float:
+        """How far the outer per cent is from the median, over how far it would be for a normal of these quartiles."""
+        median, quartiles = self.quantile(0.5), self.quantile(0.75) - self.quantile(0.25)
+        outer = max(self.quantile(0.99) - median, median - self.quantile(0.01), 0.0)
+        if quartiles == 0:
+            return np.inf
+        return (outer / NORMAL_PER_CENT) / (quartiles / NORMAL_IQR)
+
+    def normal_scores(self, n_quantiles: int) -> tuple[np.ndarray, np.ndarray]:
+        """Values, and the quantiles of a standard normal that belong to them: ``Φ⁻¹`` of the middle of their ranks.
+
+        Of more than ``n_quantiles`` values those are taken whose scores are spread evenly.
+        """
+        scores = ndtri(np.cumsum(self.shares) - self.shares / 2)
+        if len(scores) <= n_quantiles:
+            return self.values, scores
+        even = np.linspace(scores[0], scores[-1], n_quantiles)
+        chosen = np.unique(np.searchsorted(scores, even).clip(0, len(scores) - 1))
+        return self.values[chosen], scores[chosen]

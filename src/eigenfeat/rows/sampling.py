@@ -1,0 +1,107 @@
+"""A bounded sample of the rows of any source, and the range of every column over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from eigenfeat.rows.source import Block, RowSource
+
+Keys = Callable[[Block], np.ndarray]
+"""An integer for every row of a block: equal for equal rows, as good as random for others."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowSample:
+    """Rows that stand for all rows of a source.
+
+    Attributes
+    ----------
+    rows : (m, d) array or CSR matrix
+    weights : (m,) array
+        Positive.
+    low, high : (d,) arrays
+        Smallest and largest value of every column over all rows of positive weight, sampled or not.
+    """
+
+    rows: Block
+    weights: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def sampled(source: RowSource, count: int, keys: Keys) -> RowSample:
+    """All rows of positive weight, or where there are more than ``count`` those with the smallest keys.
+
+    A row's key depends on its numbers alone, so the sample depends neither on the order of the rows nor on how they
+    are cut into blocks. Equal rows are in it together or not at all: repeating a row is the same as weighting it.
+    """
+    kept: list[_Part] = []
+    n_kept, low, high = 0, None, None
+    for block in source.blocks():
+        part = _Part.of(block.rows, block.weights)
+        if part.n_rows == 0:
+            continue
+        low = part.low if low is None else np.minimum(low, part.low)
+        high = part.high if high is None else np.maximum(high, part.high)
+        kept.append(part)
+        n_kept += part.n_rows
+        if n_kept > 2 * count:
+            kept = [_thinned(kept, count, keys)]
+            n_kept = kept[0].n_rows
+    if low is None or high is None:
+        raise ValueError("There is no row of positive weight to learn from: 0 sample(s), and a minimum of 1 is needed.")
+    chosen = _thinned(kept, count, keys)
+    return RowSample(chosen.rows, chosen.weights, low, high)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    rows: Block
+    weights: np.ndarray
+
+    @classmethod
+    def of(cls, rows: Block, weights: np.ndarray | None) -> _Part:
+        if weights is None:
+            return cls(rows, np.ones(rows.shape[0]))
+        counts = np.flatnonzero(weights > 0)
+        whole = len(counts) == rows.shape[0]
+        return cls(rows if whole else rows[counts], np.asarray(weights, dtype=np.float64)[counts])
+
+    @property
+    def n_rows(self) -> int:
+        return self.rows.shape[0]
+
+    @property
+    def low(self) -> np.ndarray:
+        return _dense_row(self.rows.min(axis=0))
+
+    @property
+    def high(self) -> np.ndarray:
+        return _dense_row(self.rows.max(axis=0))
+
+
+def _thinned(parts: list[_Part], count: int, keys: Keys) -> _Part:
+    """The rows with the smallest keys, ``count`` different ones, those that are equal as one row of their weight."""
+    if sum(part.n_rows for part in parts) <= count:
+        return _joined(parts)
+    whole = _joined(parts)
+    different, first, place = np.unique(keys(whole.rows), return_index=True, return_inverse=True)
+    weights = np.bincount(place.ravel(), whole.weights)
+    return _Part(whole.rows[first[:count]], weights[: min(count, len(different))])
+
+
+def _joined(parts: list[_Part]) -> _Part:
+    if len(parts) == 1:
+        return parts[0]
+    blocks = [part.rows for part in parts]
+    rows = sparse.vstack(blocks, format="csr") if sparse.issparse(blocks[0]) else np.vstack(blocks)
+    return _Part(rows, np.concatenate([part.weights for part in parts]))
+
+
+def _dense_row(values: Block) -> np.ndarray:
+    values = values.toarray() if sparse.issparse(values) else np.asarray(values)
+    return values.ravel().astype(np.float64)
