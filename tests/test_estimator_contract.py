@@ -172,7 +172,8 @@ def fitted(cls, X, y, **fit_params):
 def output(estimator, X):
     if is_classifier(estimator) or is_regressor(estimator):
         return estimator.predict(X)
-    return estimator.transform(X) if hasattr(estimator, "transform") else estimator.score_samples(X)
+    found = estimator.transform(X) if hasattr(estimator, "transform") else estimator.score_samples(X)
+    return found.toarray() if sparse.issparse(found) else found
 
 
 VERBS = ("transform", "decision_function", "predict_proba", "predict_log_proba", "score_samples")

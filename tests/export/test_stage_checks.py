@@ -19,6 +19,7 @@ from eigenfeat.scores.autoencoder import HiddenLayer, TiedAutoencoder
 from eigenfeat.solvers import DenseVectors, DualVectors
 from eigenfeat.stages.affine import Affine
 from eigenfeat.stages.chain import Chain, Fitted
+from eigenfeat.stages.columns import TreatedColumns
 from eigenfeat.stages.inputs import BaseMap, WithConstant
 from eigenfeat.stages.kernel_expansion import KernelExpansion
 from eigenfeat.stages.kernels import Kernel
@@ -44,12 +45,14 @@ BAND = BandPass.of(8, 12, 100.0)
 # Of (trials, channels, time): the width is that of channels.
 TRIALS = [BAND, UnitPower(), POWER, FilterBank((POWER, Chain((BAND, POWER))))]
 
+BENT = TreatedColumns(np.zeros(4), np.ones(4), np.array([1, 3]), np.array([[0.0, 1.0]] * 2), np.array([[-1.0, 1.0]] * 2))
+
 GOOD = [
     AFFINE, DUAL, LAYER, replace(LAYER, feature_map=ProductMap(SPLINE)),
     replace(LAYER, feature_map=FEATURE_MAPS["cubic"]), KERNEL, COLUMNS, WithConstant(),
     BaseMap.of(StandardScaler().fit(X), X), Softmax(2.0), GAUSSIAN,
     GeometricMean((Chain((AFFINE, Softmax())), Chain((DUAL, Softmax())))), EstimatorScores(LOGIT, "predict_proba", 3),
-    Beside((AFFINE, LAYER)), Chain((LAYER, Affine.of(np.ones((25, 2))))), Chain(), HiddenLayer(AUTOENCODER), *TRIALS,
+    Beside((AFFINE, LAYER)), Chain((LAYER, Affine.of(np.ones((25, 2))))), Chain(), HiddenLayer(AUTOENCODER), BENT, *TRIALS,
 ]  # fmt: skip
 
 
@@ -139,6 +142,13 @@ def broken():
     yield "method", EstimatorScores(LOGIT, "fit", 3)
     yield "hidden bias", HiddenLayer(replace(AUTOENCODER, hidden_bias=np.zeros(5)))
     yield "visible bias", HiddenLayer(replace(AUTOENCODER, visible_bias=np.zeros(5)))
+    yield "shifts of columns", replace(BENT, shift=np.zeros(3))
+    yield "factors of columns", replace(BENT, factor=np.full(4, np.inf))
+    yield "bent columns", replace(BENT, curved=np.array([1, 4]))
+    yield "knots of columns", replace(BENT, knots=BENT.knots[:1], values=BENT.values[:1])
+    yield "values at knots", replace(BENT, values=BENT.values[:, :1])
+    yield "descending knots of columns", replace(BENT, knots=BENT.knots[:, ::-1])
+    yield "no knots of columns", replace(BENT, knots=np.empty((2, 0)), values=np.empty((2, 0)))
     yield "filters", SignalPower(DenseVectors(np.ones((5, 3))))
     yield "no filters", SignalPower(None)
     yield "log", replace(POWER, log=np.ones(3))
