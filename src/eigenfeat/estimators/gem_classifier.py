@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
-from eigenfeat._sklearn import COUNT, NON_NEGATIVE, HasMethods, checked_fit
+from eigenfeat._sklearn import COUNT, NON_NEGATIVE, HasMethods, StrOptions, checked_fit
 from eigenfeat.estimators.edge import renamed_parameters
 from eigenfeat.estimators.gem_base import RENAMED
-from eigenfeat.estimators.gem_classifier_base import GEMClassifierBase
-from eigenfeat.features.stack import layer_moments
-from eigenfeat.rows import RandomRows, held
-from eigenfeat.stages import Affine, Beside, EstimatorScores, Fitted, Stage
+from eigenfeat.estimators.gem_choices import PENALTIES, TRIAL_TOL, Recipe, Search, TrialFit, TrialRows, n_distinct
+from eigenfeat.estimators.gem_classifier_base import (
+    DEFAULT_PENALTY,
+    DEFAULTS,
+    WIDEST_BASIS,
+    GEMClassifierBase,
+    LastStage,
+    TrainingRows,
+)
+from eigenfeat.features.column_basis import product_knots
+from eigenfeat.features.stack import layer_moments, timed
+from eigenfeat.rows import ArrayRows, RandomRows, held
+from eigenfeat.stages import Affine, Beside, Chain, EstimatorScores, Fitted, Stage
+
+
+def rows_are_sparse(rows: RandomRows) -> bool:
+    return isinstance(rows, ArrayRows) and rows.is_sparse
 
 
 def _has_probabilities(model: GEMClassifier) -> bool:
@@ -93,7 +106,10 @@ class GEMClassifier(GEMClassifierBase):
     _parameter_constraints: dict = {
         **GEMClassifierBase._parameter_constraints,
         "n_layers": [COUNT],
-        "alpha": [None, NON_NEGATIVE],
+        "alpha": [StrOptions({"auto"}), NON_NEGATIVE],
+        "base_map": [StrOptions({"auto"}), *GEMClassifierBase._parameter_constraints["base_map"]],
+        "label_smoothing": [StrOptions({"auto"}), *GEMClassifierBase._parameter_constraints["label_smoothing"]],
+        "ridge": [StrOptions({"auto"}), *GEMClassifierBase._parameter_constraints["ridge"]],
         "classifier": [None, HasMethods(["fit", "predict"])],
     }
 
@@ -104,7 +120,7 @@ class GEMClassifier(GEMClassifierBase):
         class_pairs="auto",
         n_pairs=None,
         noise="second_moment",
-        feature_map="soft-cubic",
+        feature_map="auto",
         ridge=1.0,
         ridge_shape="identity",
         shrinkage=None,
@@ -115,13 +131,14 @@ class GEMClassifier(GEMClassifierBase):
         columns="auto",
         n_layers=1,
         n_estimators=1,
-        base_map=None,
-        alpha=None,
-        label_smoothing=0.2,
+        base_map="auto",
+        alpha="auto",
+        label_smoothing="auto",
         classifier=None,
         class_weight=None,
         solver="auto",
         tol=None,
+        classifier_tol=1e-3,
         max_iter=200,
         n_jobs=None,
         verbose=False,
@@ -149,6 +166,7 @@ class GEMClassifier(GEMClassifierBase):
         self.class_weight = class_weight
         self.solver = solver
         self.tol = tol
+        self.classifier_tol = classifier_tol
         self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -172,25 +190,78 @@ class GEMClassifier(GEMClassifierBase):
         -------
         self
         """
-        training = self._training_rows(X, y, sample_weight, groups)
-        settings = self._settings(self.n_layers)
         self.stage_seconds_: dict[str, float] = {}
+        training = self._training_rows(X, y, sample_weight, groups)
+        with timed(self.stage_seconds_, "choices"):
+            base, recipe, last = self._choose(training)
+        training = self._behind(base, training)
+        settings = self._settings(self.n_layers, **recipe.layer)
         moments = layer_moments(training.rows, settings.layers[0], training.classes, self.stage_seconds_)
-        return self._fit_members(moments, training, settings, self.alpha)
+        return self._fit_members(moments, training, settings, last)
+
+    # ------------------------------------------------------------------ choices
+
+    def _choose(self, training: TrainingRows) -> tuple[Chain, Recipe, LastStage]:
+        """What "auto" stands for on these rows: the base map, the recipe, and what is asked of the last stage."""
+        n_rows = n_distinct(training.keys)
+        free, start = self._free(training)
+        if self.classifier is not None or (not free and self.alpha != "auto" and start.label_smoothing == 0):
+            penalty = DEFAULT_PENALTY if self.alpha == "auto" else self.alpha * n_rows
+            self.choices_, self.trials_ = asdict(start), []
+            return self._base(start.base_map, training.rows), start, LastStage(penalty / n_rows, start.label_smoothing)
+        bases = {name: self._base(name, training.rows) for name in free.get("base_map", (start.base_map,))}
+        search = Search(
+            TrialRows.of(training.rows, training.classes, training.keys),
+            bases,
+            lambda recipe: TrialFit(
+                self._settings(self.n_layers, **recipe.layer),
+                self._logit(LastStage(1.0, recipe.label_smoothing), TRIAL_TOL),
+                lambda rows: self._with_class_weights(rows, training.classes),
+                self.random_state,
+            ),
+            PENALTIES if self.alpha == "auto" else (self.alpha * n_rows,),
+            [],
+        )
+        best = search.best(free, start)
+        alpha = best.penalty / n_rows if self.alpha == "auto" else self.alpha
+        self.choices_ = asdict(best.recipe) | {"alpha": alpha, "temperature": best.temperature}
+        self.trials_ = [trial.as_dict() for trial in search.trials]
+        return bases[best.recipe.base_map], best.recipe, LastStage(alpha, best.recipe.label_smoothing, best.temperature)
+
+    def _free(self, training: TrainingRows) -> tuple[dict[str, list[Any]], Recipe]:
+        """Candidates of what is left to us, and where the search starts."""
+        start = Recipe(**{k: v if (g := getattr(self, k)) == "auto" else g for k, v in DEFAULTS.items()})
+        free = {}
+        if self.base_map == "auto":
+            free["base_map"] = self._bases(training.rows)
+        if self.label_smoothing == "auto":
+            free["label_smoothing"] = [0.2, 0.0]
+        if self.feature_map == "auto":
+            free["feature_map"] = ["soft-cubic", "spline"]
+        if self.ridge == "auto":
+            free["ridge"] = [1.0, 0.1]
+        return free, start
+
+    def _bases(self, rows: RandomRows) -> list[str | None]:
+        """Base maps that may serve: those of single columns where columns are few and each has a meaning of its own."""
+        shares_zero = self.columns_ is not None and self.columns_.counts().get("common", 0) > len(self.columns_) / 2
+        if rows_are_sparse(rows) or shares_zero or rows.n_columns * 9 > WIDEST_BASIS:
+            return [None]
+        return [None, "splines"] + (["products"] if product_knots(rows.n_columns) else [])
 
     # ------------------------------------------------------------------ a last stage of the user's
 
-    def _fit_last(self, rows: RandomRows, keys: np.ndarray, alpha: float | None) -> Any:
+    def _fit_last(self, rows: RandomRows, keys: np.ndarray, last: LastStage) -> Any:
         if self.classifier is None:
-            return super()._fit_last(rows, keys, alpha)
+            return super()._fit_last(rows, keys, last)
         weights = {} if rows.weights is None else {"sample_weight": rows.weights}
-        last = clone(self.classifier).fit(held(rows), rows.labels, **weights)
-        if not hasattr(last, "predict_log_proba") and not hasattr(last, "decision_function"):
+        fitted = clone(self.classifier).fit(held(rows), rows.labels, **weights)
+        if not hasattr(fitted, "predict_log_proba") and not hasattr(fitted, "decision_function"):
             raise ValueError(
-                f"The classifier {type(last).__name__} has neither predict_log_proba nor decision_function: nothing to "
+                f"The classifier {type(fitted).__name__} has neither predict_log_proba nor decision_function: nothing to "
                 "tell its classes apart by. Give another, or put GEMFeatures before it in a pipeline."
             )
-        return last
+        return fitted
 
     def _score_stages(self, last: Any) -> tuple[Stage, ...]:
         if self.classifier is None:

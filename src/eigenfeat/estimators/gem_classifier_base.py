@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,8 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
 
-from eigenfeat._sklearn import COUNT, HasMethods, Interval, Real
+from eigenfeat._sklearn import COUNT, POSITIVE, HasMethods, Interval, Real, StrOptions
+from eigenfeat.estimators.column_splines import basis_names, learn_basis
 from eigenfeat.estimators.edge import ScoresMixin
 from eigenfeat.estimators.gem_base import GEMFeaturesMixin
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
@@ -20,17 +21,16 @@ from eigenfeat.features.layer import direction_parts
 from eigenfeat.features.stack import Stack, StackSettings, fit_stack, timed
 from eigenfeat.moments import Moments
 from eigenfeat.rows import ArrayRows, LabelledRows, RandomRows
-from eigenfeat.stages import BaseMap, Beside, Chain, Fitted, GeometricMean, Softmax, Stage
+from eigenfeat.stages import BaseMap, Beside, Chain, FeatureLayer, Fitted, GeometricMean, Softmax, Stage
 
-LOGIT_TOL = {np.dtype(np.float32): 3e-3, np.dtype(np.float64): 1e-5}
-"""Relative gap to the minimum of the convex stage, by the type of the rows; 3e-3 is below what test errors show."""
+DEFAULTS = {"base_map": None, "feature_map": "soft-cubic", "label_smoothing": 0.2, "ridge": 1.0}
+"""What "auto" starts from, and takes where there is nothing to try it on."""
 
-AUTO_PENALTY = 5000.0
-"""``alpha · rows · columns`` by default: between what sets of two classes, with few columns, and of many ask for.
+DEFAULT_PENALTY = 1.0
+"""``alpha`` times the different rows where there is nothing to choose it on."""
 
-Settled on folds of the training rows of ten sets. On five small ones (benchmarks/speed/constants.py) 500 to 1600 have a
-mean error of 1.11-1.13 times each set's best, 5000 one of 1.32, carried by sets of few columns.
-"""
+WIDEST_BASIS = 1000
+"""Columns of a spline basis that are tried: of wide rows single columns say little."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class TrainingRows:
     Attributes
     ----------
     rows : RandomRows
-        After the base map, labelled with indices into ``classes``, and weighted.
+        Before the base map, labelled with indices into ``classes``, and weighted.
     classes : (k,) array
     keys : (n,) array of int
         Equal for rows that are left out together.
@@ -51,15 +51,25 @@ class TrainingRows:
     keys: np.ndarray
 
 
+@dataclass(frozen=True)
+class LastStage:
+    """What the logit is asked for; a temperature of None is found on rows left out of the logit."""
+
+    alpha: float
+    label_smoothing: float
+    temperature: float | None = None
+
+
 class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
     """Members, each a stack of layers and a last stage, combined by the geometric mean of their probabilities."""
 
     _parameter_constraints: dict = {
         **GEMFeaturesMixin._parameter_constraints,
         "n_estimators": [COUNT],
-        "base_map": [None, HasMethods(["fit", "transform"])],
+        "base_map": [None, StrOptions({"splines", "products"}), HasMethods(["fit", "transform"])],
         "label_smoothing": [Interval(Real, 0, 1, closed="left")],
         "class_weight": [None, dict, str],
+        "classifier_tol": [POSITIVE],
         "max_iter": [COUNT],
         "verbose": ["verbose"],
     }
@@ -69,6 +79,7 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
     base_map: Any
     label_smoothing: float
     class_weight: Any
+    classifier_tol: float
     max_iter: int
     n_jobs: int | None
     verbose: bool
@@ -76,18 +87,28 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
     # ------------------------------------------------------------------ fit
 
     def _training_rows(self, X, y, sample_weight, groups) -> TrainingRows:
-        """Checked rows; the treatment of columns and the base map, where there is one, are fitted here."""
+        """Checked rows; the treatment of columns is learnt here."""
         X, y = self._check(X, y)
         weights = check_weights(sample_weight, X)
         classes, codes = check_class_labels(y, weights, estimator=type(self).__name__)
         rows: Any = self._treated(ArrayRows(X, codes, weights))
-        if self.base_map is not None:
-            self.base_map_ = clone(self.base_map).fit(rows.array, codes)
-            first = Chain((BaseMap.of(self.base_map_, rows.array),))
-            self._inputs, rows = self._inputs.then(*first.stages), first.over(rows)
         return TrainingRows(rows, classes, group_keys(groups, X))
 
-    def _fit_members(self, moments: Moments, training: TrainingRows, settings: StackSettings, alpha: float | None):
+    def _base(self, name: Any, rows: Any) -> Chain:
+        """A base map learnt from rows: one of ours by name, none, or the user's, which is kept as ``base_map_``."""
+        if name is None:
+            return Chain()
+        if isinstance(name, str):
+            return Chain((learn_basis(rows, products=name == "products"),))
+        self.base_map_ = clone(name).fit(rows.array, rows.labels)
+        return Chain((BaseMap.of(self.base_map_, rows.array),))
+
+    def _behind(self, base: Chain, training: TrainingRows) -> TrainingRows:
+        """The training rows after a base map, which becomes a part of the model."""
+        self._inputs = self._inputs.then(*base.stages)
+        return replace(training, rows=base.over(training.rows))  # type: ignore[arg-type]
+
+    def _fit_members(self, moments: Moments, training: TrainingRows, settings: StackSettings, last: LastStage):
         """Fit all members with these settings, of which the moments of the first layer are given."""
         rng = check_random_state(self.random_state)
         stacks: list[Stack] = []
@@ -97,22 +118,21 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
             stacks.append(stack)
             with timed(self.stage_seconds_, "classifier"):
                 rows = self._with_class_weights(stack.held(training.rows), training.classes)
-                classifiers.append(self._fit_last(rows, training.keys, alpha))
+                classifiers.append(self._fit_last(rows, training.keys, last))
         self.n_iter_ = max(np.max(getattr(last, "n_iter_", 1)) for last in classifiers)
         self.classes_, self.moments_ = training.classes, moments
         self.stacks_, self.classifiers_ = tuple(stacks), classifiers
         self.fitted_ = self._chains()
         return self
 
-    def _fit_last(self, rows: RandomRows, keys: np.ndarray, alpha: float | None) -> Any:
-        return self._logit(rows, alpha).fit_rows(rows, keys)
+    def _fit_last(self, rows: RandomRows, keys: np.ndarray, last: LastStage) -> Any:
+        return self._logit(last, self.classifier_tol).fit_rows(rows, keys, last.temperature)
 
-    def _logit(self, rows: RandomRows, alpha: float | None) -> MultinomialLogit:
-        n_rows = rows.n_rows if rows.weights is None else float(np.sum(rows.weights))
+    def _logit(self, last: LastStage, tol: float) -> MultinomialLogit:
         return MultinomialLogit(
-            AUTO_PENALTY / (n_rows * rows.n_columns) if alpha is None else alpha,
-            label_smoothing=self.label_smoothing,
-            tol=LOGIT_TOL[np.dtype(rows.dtype)],
+            last.alpha,
+            label_smoothing=last.label_smoothing,
+            tol=tol,
             max_iter=self.max_iter,
             n_jobs=self.n_jobs,
             verbose=bool(self.verbose),
@@ -149,8 +169,11 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         return (GeometricMean(members),)
 
     def _input_names(self, names: Sequence[str]) -> Sequence[str]:
-        if self.base_map is None:
+        base = next((stage for stage in self._inputs.stages if isinstance(stage, FeatureLayer | BaseMap)), None)
+        if base is None:
             return names
+        if isinstance(base, FeatureLayer):
+            return basis_names(base, names)
         return [f"base{i}" for i in range(self._inputs.n_columns(len(names)))]
 
     # ------------------------------------------------------------------ explain

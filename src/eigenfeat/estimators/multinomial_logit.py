@@ -173,7 +173,7 @@ class MultinomialLogit(ScoresMixin, Estimator):
         return self._fit_rows(rows, None if groups is None else group_keys(groups, rows.labels))
 
     @checked_fit
-    def fit_rows(self, rows, keys=None):
+    def fit_rows(self, rows, keys=None, temperature=None):
         """Fit on rows that bring their labels and weights, of which nothing is checked.
 
         Parameters
@@ -183,20 +183,26 @@ class MultinomialLogit(ScoresMixin, Estimator):
         keys : (n,) array of int, optional
             With smoothed labels: rows of equal key are left out together, the key modulo the number of parts decides
             when. ``eigenfeat.estimators.validation.group_keys`` scatters groups of any type over such integers.
+        temperature : float, optional
+            What scores are multiplied by before they become probabilities, where it is known.
 
         Returns
         -------
         self
         """
         self.n_features_in_ = rows.n_columns
-        return self._fit_rows(rows, keys)
+        return self._fit_rows(rows, keys, temperature)
 
-    def _fit_rows(self, rows: RandomRows, keys: np.ndarray | None) -> MultinomialLogit:
+    def _fit_rows(
+        self, rows: RandomRows, keys: np.ndarray | None, temperature: float | None = None
+    ) -> MultinomialLogit:
         before = self._coefficients() if self.warm_start and hasattr(self, "coef_") else None
         solver = self._solver(rows)
         if before is not None and before[0].shape != (len(self.classes_), self.n_features_in_):
             before = None
-        temperature, nearby = solver.calibrate(self.alpha, keys)
+        nearby = None
+        if temperature is None:
+            temperature, nearby = solver.calibrate(self.alpha, keys)
         return self._keep(self._minimise(solver, self.alpha, before or nearby), solver, temperature)
 
     def alpha_path(

@@ -18,7 +18,7 @@ from eigenfeat.stages import Affine, FeatureLayer
 NO_SIGNAL = 1e-6
 """A direction with a smaller ratio responds to nothing: beyond the rank of a class there are only such."""
 
-AUTO_PER_PAIR = 20
+AUTO_PER_PAIR = 30
 """Directions a pair that ``n_components=None`` takes at most."""
 
 
@@ -115,7 +115,7 @@ def find_layer(
     quotients = contrast(moments, chosen.mixtures, labels, settings.noise, settings.regularisation)  # type: ignore[arg-type]
     found = solve(
         quotients,
-        _per_pair(settings, len(chosen), moments.n_classes),
+        _per_pair(settings, len(chosen), moments),
         solver=settings.solver,
         min_eigenvalue=max(settings.min_eigenvalue or 0.0, NO_SIGNAL),
         tol=settings.tol,
@@ -162,10 +162,10 @@ def direction_parts(rows: RandomRows, layer: FeatureLayer, coefficients: np.ndar
     return np.maximum(variance, 0).sum(axis=0)
 
 
-def _per_pair(settings: LayerSettings, n_pairs: int, n_classes: int) -> int:
+def _per_pair(settings: LayerSettings, n_pairs: int, moments: Moments) -> int:
     if settings.n_components is not None:
         return settings.n_components
-    return int(np.clip(auto_directions(n_classes) // n_pairs, 1, AUTO_PER_PAIR))
+    return int(np.clip(auto_directions(moments.n_classes, moments.counts.sum()) // n_pairs, 1, AUTO_PER_PAIR))
 
 
 def _at_least_one(

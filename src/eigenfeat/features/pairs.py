@@ -16,8 +16,11 @@ ALL_PAIRS_UP_TO = 12
 AUTO_PAIRS_PER_CLASS = 4
 """Problems a class that "auto" allows itself beyond that."""
 
-AUTO_DIRECTIONS = 2400
-"""Directions in all that ``n_components=None`` aims at."""
+AUTO_DIRECTIONS = (600, 2400)
+"""Directions in all that ``n_components=None`` aims at, for few rows and for many."""
+
+ROWS_A_DIRECTION = 25
+"""Rows that pay for one more direction in between: with fewer, more directions cost time and no longer lower errors."""
 
 AUTO_COEFFICIENTS = 240_000
 """Directions times classes it allows: what a pass of the last stage costs grows with both, so it has fewer beyond a
@@ -53,9 +56,10 @@ def choose_contrasts(
     return _of_pairs(moments, _given(strategy, moments))
 
 
-def auto_directions(k: int) -> int:
-    """Directions in all for k classes that keep any fit within minutes."""
-    return min(AUTO_DIRECTIONS, max(2, AUTO_COEFFICIENTS // k))
+def auto_directions(k: int, n_rows: float = np.inf) -> int:
+    """Directions in all for k classes that so many rows pay for and that keep any fit within minutes."""
+    fewest, most = AUTO_DIRECTIONS
+    return int(min(np.clip(n_rows / ROWS_A_DIRECTION, fewest, most), max(2, AUTO_COEFFICIENTS // k)))
 
 
 def default_count(k: int) -> int:

@@ -38,8 +38,11 @@ class SplineMap(FeatureMap):
 
     def fit(self, projections: np.ndarray) -> SplineMap:
         inner = np.quantile(projections, np.linspace(0, 1, self.n_knots), axis=0).T
-        knots = np.pad(inner, ((0, 0), (self.degree, self.degree)), mode="edge")
-        return replace(self, knots=np.ascontiguousarray(knots.astype(projections.dtype)))
+        return self.with_knots(inner.astype(projections.dtype))
+
+    def with_knots(self, inner: np.ndarray) -> SplineMap:
+        """With these knots, (n_projections, n_knots), ascending."""
+        return replace(self, knots=np.pad(inner, ((0, 0), (self.degree, self.degree)), mode="edge"))
 
     def write(self, projections: np.ndarray, out: np.ndarray, start: int = 0) -> None:
         if self.knots is None:

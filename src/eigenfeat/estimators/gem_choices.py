@@ -1,0 +1,264 @@
+"""What GEM settles by itself: settings tried on rows that took part in nothing, and the temperature of probabilities.
+
+A trial leaves rows out of the moments, of the directions, of the fitted map and of the logit; their scores, at the
+temperature that suits them best, have a log loss, and that decides. The same scores calibrate the model that is then
+fitted to all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from scipy.special import log_softmax
+from sklearn.utils import check_random_state
+
+from eigenfeat.estimators.multinomial_logit import MultinomialLogit
+from eigenfeat.features.stack import StackSettings, fit_stack, layer_moments
+from eigenfeat.linear.calibration import best_temperature
+from eigenfeat.rows import ArrayRows, ChosenRows, RandomRows, held
+from eigenfeat.stages import Chain
+
+SEARCH_ROWS = 5000
+"""Rows that settings are tried on at most: choices made on so many hold for more."""
+
+FOLDS = ((600, 5, 5), (2000, 3, 3), (np.inf, 4, 1))
+"""(up to so many rows, parts they are cut into, parts that are left out in turn)."""
+
+PENALTIES = (100.0, 10.0, 1.0, 0.1, 0.01)
+"""``alpha · rows`` that are tried, from the most regularised on; what is best between two of them is interpolated."""
+
+WORSE = 1.02
+"""A path of penalties ends when the log loss is so many times its best."""
+
+TRIAL_TOL = 1e-2
+"""Relative gap to the minimum at which the logit of a trial stops."""
+
+SEPARABLE = 0.03
+"""Left-out error below which plain labels are not tried: smoothed ones fit separable classes better, and much faster."""
+
+Split = tuple[np.ndarray, np.ndarray]
+"""Training and left-out rows of a trial."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What is chosen together: parameters of `GEMClassifier`."""
+
+    base_map: str | None
+    feature_map: Any
+    label_smoothing: float
+    ridge: Any
+
+    @property
+    def layer(self) -> dict[str, Any]:
+        """What of it the layers are made of."""
+        return {"feature_map": self.feature_map, "ridge": self.ridge}
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Scores of rows that took part in nothing.
+
+    Attributes
+    ----------
+    penalty : float
+        ``alpha`` times the training rows.
+    scores : (n, k) array
+    labels : (n,) array of int
+    weights : (n,) array
+        Summing to one.
+    """
+
+    penalty: float
+    scores: np.ndarray
+    labels: np.ndarray
+    weights: np.ndarray
+
+    @property
+    def temperature(self) -> float:
+        return best_temperature(self.scores, self.labels, self.weights)
+
+    @property
+    def error(self) -> float:
+        return float(self.weights @ (self.scores.argmax(axis=1) != self.labels))
+
+    def log_loss(self, temperature: float) -> float:
+        log_p = log_softmax(temperature * self.scores, axis=1)
+        return -float(self.weights @ np.maximum(log_p[np.arange(len(log_p)), self.labels], np.log(1e-15)))
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A recipe with one penalty, and how it did on left-out rows."""
+
+    recipe: Recipe
+    penalty: float
+    temperature: float
+    log_loss: float
+    error: float
+    seconds: float
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self.recipe) | {k: v for k, v in vars(self).items() if k != "recipe"}
+
+
+@dataclass(frozen=True, eq=False)
+class TrialFit:
+    """How a trial fits: layers, the convex stage on them, the weights its rows get there, what draws at random."""
+
+    settings: StackSettings
+    logit: MultinomialLogit
+    weighted: Callable[[RandomRows], RandomRows]
+    seed: Any
+
+
+@dataclass(frozen=True, eq=False)
+class TrialRows:
+    """Rows to try settings on, and which of them are left out in turn.
+
+    Attributes
+    ----------
+    rows : RandomRows
+        Before the base map, with labels that are indices into ``classes``.
+    classes : (k,) array
+    splits : list of (training rows, left-out rows)
+    n_training : float
+        Different rows of a training part.
+    """
+
+    rows: RandomRows
+    classes: np.ndarray
+    splits: list[Split]
+    n_training: float
+
+    @classmethod
+    def of(cls, rows: RandomRows, classes: np.ndarray, keys: np.ndarray) -> TrialRows:
+        """A sample of the rows; rows of equal key are left out together."""
+        chosen = _sample(keys, np.asarray(rows.labels), rows.weights, SEARCH_ROWS)
+        keys, sample = keys[chosen], ChosenRows(rows, chosen)
+        n_different = n_distinct(keys)
+        n_parts, n_tried = next((parts, tried) for most, parts, tried in FOLDS if n_different <= most)
+        splits = left_out_splits(keys, np.asarray(sample.labels), n_parts)[:n_tried]
+        return cls(sample, classes, splits, n_different * (1 - 1 / n_parts))
+
+    def left_out(self, base: Chain, fit: TrialFit, penalties: Sequence[float]) -> Iterator[LeftOut]:
+        """Scores of the left-out rows for one penalty after the other, from the largest."""
+        rows = _held(base.over(self.rows)) if base.stages else self.rows
+        labels = np.concatenate([np.asarray(rows.labels)[test] for _, test in self.splits])
+        weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights
+        weights = np.concatenate([weights[test] for _, test in self.splits])
+        alphas = [penalty / self.n_training for penalty in penalties]
+        paths = [self._path(rows, split, fit, alphas) for split in self.splits]
+        for penalty, *scores in zip(penalties, *paths):
+            yield LeftOut(penalty, np.concatenate(scores), labels, weights / weights.sum())
+
+    def _path(self, rows: RandomRows, split: Split, fit: TrialFit, alphas: Sequence[float]) -> Iterator[np.ndarray]:
+        train, test = (ChosenRows(rows, part) for part in split)
+        moments = layer_moments(train, fit.settings.layers[0], self.classes, {})
+        stack = fit_stack(moments, train, fit.settings, check_random_state(fit.seed), {})
+        left_out = stack.chain.at(test)
+        for fitted in fit.logit.alpha_path_rows(fit.weighted(stack.held(train)), alphas, calibrate=False):
+            yield class_scores(fitted, left_out)
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """Tries recipes one after the other and remembers.
+
+    Attributes
+    ----------
+    rows : TrialRows
+    bases : dict of Chain
+        Base maps by name.
+    fit : callable
+        What a recipe means.
+    penalties : sequence of float
+        ``alpha`` times rows, descending.
+    trials : list of Trial
+    """
+
+    rows: TrialRows
+    bases: dict[str | None, Chain]
+    fit: Callable[[Recipe], TrialFit]
+    penalties: Sequence[float]
+    trials: list[Trial]
+
+    def best(self, free: dict[str, Sequence[Any]], start: Recipe) -> Trial:
+        """The trial of least log loss: one field of the recipe after the other is varied, in the order of ``free``."""
+        best = self._try(start)
+        for name, values in free.items():
+            for value in values:
+                if value == getattr(start, name) or (name == "label_smoothing" and best.error < SEPARABLE):
+                    continue
+                tried = self._try(replace(best.recipe, **{name: value}))
+                best = min(best, tried, key=lambda trial: trial.log_loss)
+        return best
+
+    def _try(self, recipe: Recipe) -> Trial:
+        """The best of a path of penalties, which is left where it gets worse."""
+        path: list[Trial] = []
+        start = perf_counter()
+        for found in self.rows.left_out(self.bases[recipe.base_map], self.fit(recipe), self.penalties):
+            temperature = found.temperature
+            loss = found.log_loss(temperature)
+            path.append(Trial(recipe, found.penalty, temperature, loss, found.error, perf_counter() - start))
+            if loss > WORSE * min(trial.log_loss for trial in path):
+                break
+        self.trials.extend(path)
+        return _between(path)
+
+
+def _between(path: list[Trial]) -> Trial:
+    """The best of a path, its penalty (and temperature) at the vertex of the parabola through it and its neighbours."""
+    i = int(np.argmin([trial.log_loss for trial in path]))
+    if i in (0, len(path) - 1):
+        return path[i]
+    x = np.log([trial.penalty for trial in path[i - 1 : i + 2]])
+    curve = np.polyfit(x, [trial.log_loss for trial in path[i - 1 : i + 2]], 2)
+    vertex = -curve[1] / (2 * curve[0]) if curve[0] > 0 else x[1]
+    temperature = np.exp(np.interp(-vertex, -x, np.log([trial.temperature for trial in path[i - 1 : i + 2]])))
+    return replace(path[i], penalty=float(np.exp(vertex)), temperature=float(temperature))
+
+
+def class_scores(fitted: MultinomialLogit, features: np.ndarray) -> np.ndarray:
+    """(n, k) scores of every class, in float64 and before any temperature."""
+    scores = np.asarray(fitted.fitted_.scores.at(features), dtype=np.float64)
+    return np.hstack([-scores / 2, scores / 2]) if scores.shape[1] == 1 else scores
+
+
+def n_distinct(keys: np.ndarray) -> int:
+    return len(np.unique(keys))
+
+
+def left_out_splits(keys: np.ndarray, labels: np.ndarray, n_parts: int) -> list[Split]:
+    """Training and left-out rows by key; a class that would have no row to train on is never left out."""
+    splits = []
+    for part in range(n_parts):
+        out = keys % n_parts == part
+        trained = np.bincount(labels[~out], minlength=labels.max() + 1) > 0
+        out &= trained[labels]
+        if out.any():
+            splits.append((np.flatnonzero(~out), np.flatnonzero(out)))
+    return splits
+
+
+def _sample(keys: np.ndarray, labels: np.ndarray, weights: np.ndarray | None, count: int) -> np.ndarray:
+    """Rows of positive weight, at most about ``count``: of every class the share with the smallest keys."""
+    present = np.arange(len(keys)) if weights is None else np.flatnonzero(weights)
+    if len(present) <= count:
+        return present
+    share = count / len(present)
+    chosen = []
+    for c in np.unique(labels[present]):
+        own = present[labels[present] == c]
+        n_taken = max(2, round(share * len(own)))
+        chosen.append(own[np.argsort(keys[own], kind="stable")[:n_taken]])
+    return np.sort(np.concatenate(chosen))
+
+
+def _held(rows: RandomRows) -> RandomRows:
+    return ArrayRows(held(rows), rows.labels, rows.weights)
