@@ -5,6 +5,7 @@ Everything here is one idea: choose symmetric matrices S (signal) and N (noise),
 
 from eigenfeat._moved import MOVED, announce
 from eigenfeat.estimators.column_scaler import ColumnScaler
+from eigenfeat.estimators.column_splines import ColumnSplines
 from eigenfeat.estimators.common_spatial_patterns import CommonSpatialPatterns
 from eigenfeat.estimators.denoising_autoencoder import DenoisingAutoencoder
 from eigenfeat.estimators.fisher_lda import FisherLDA
@@ -43,6 +44,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ColumnScaler",
+    "ColumnSplines",
     "CommonSpatialPatterns",
     "DenoisingAutoencoder",
     "FisherLDA",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from eigenfeat._sklearn import Integral, Interval, check_feature_names_in, checked_fit
@@ -66,6 +69,7 @@ class ColumnSplines(FeaturesMixin, Estimator):
     True
     """
 
+    _takes_sparse = False
     _parameter_constraints: dict = {
         "n_knots": [Interval(Integral, 2, None, closed="left")],
         "products": ["boolean"],
@@ -90,7 +94,7 @@ class ColumnSplines(FeaturesMixin, Estimator):
         -------
         self
         """
-        X = self._check(X, accept_sparse=False)
+        X = self._check(X)
         rows = ArrayRows(X, None, check_weights(sample_weight, X))
         self.fitted_ = Fitted(features=Chain((learn_basis(rows, self.n_knots, self.products),)))
         return self
@@ -111,9 +115,7 @@ class ColumnSplines(FeaturesMixin, Estimator):
         return basis_names(self.fitted_.features.stages[0], check_feature_names_in(self, input_features))
 
 
-def basis_names(basis: FeatureLayer, names):
+def basis_names(basis: FeatureLayer, names: Sequence[str]) -> np.ndarray:
     """What the columns of a basis are called."""
-    import numpy as np
-
     curved = [names[j] for j in np.flatnonzero(basis.projection.vectors.toarray().any(axis=1))]
     return np.asarray([*names, *basis.feature_map.feature_names(curved)], dtype=object)

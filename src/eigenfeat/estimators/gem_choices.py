@@ -31,6 +31,9 @@ FOLDS = ((600, 5, 5), (2000, 3, 3), (np.inf, 4, 1))
 PENALTIES = (100.0, 10.0, 1.0, 0.1, 0.01)
 """``alpha · rows`` that are tried, from the most regularised on; what is best between two of them is interpolated."""
 
+NEAR = 20.0
+"""A recipe like the best so far starts from penalties so many times its best one."""
+
 WORSE = 1.02
 """A path of penalties ends when the log loss is so many times its best."""
 
@@ -189,20 +192,21 @@ class Search:
 
     def best(self, free: dict[str, Sequence[Any]], start: Recipe) -> Trial:
         """The trial of least log loss: one field of the recipe after the other is varied, in the order of ``free``."""
-        best = self._try(start)
+        best = self._try(start, self.penalties)
         for name, values in free.items():
             for value in values:
                 if value == getattr(start, name) or (name == "label_smoothing" and best.error < SEPARABLE):
                     continue
-                tried = self._try(replace(best.recipe, **{name: value}))
+                near = [penalty for penalty in self.penalties if penalty <= NEAR * best.penalty]
+                tried = self._try(replace(best.recipe, **{name: value}), near)
                 best = min(best, tried, key=lambda trial: trial.log_loss)
         return best
 
-    def _try(self, recipe: Recipe) -> Trial:
+    def _try(self, recipe: Recipe, penalties: Sequence[float]) -> Trial:
         """The best of a path of penalties, which is left where it gets worse."""
         path: list[Trial] = []
         start = perf_counter()
-        for found in self.rows.left_out(self.bases[recipe.base_map], self.fit(recipe), self.penalties):
+        for found in self.rows.left_out(self.bases[recipe.base_map], self.fit(recipe), penalties):
             temperature = found.temperature
             loss = found.log_loss(temperature)
             path.append(Trial(recipe, found.penalty, temperature, loss, found.error, perf_counter() - start))

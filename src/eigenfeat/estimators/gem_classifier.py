@@ -16,7 +16,7 @@ from eigenfeat.estimators.gem_choices import PENALTIES, TRIAL_TOL, Recipe, Searc
 from eigenfeat.estimators.gem_classifier_base import (
     DEFAULT_PENALTY,
     DEFAULTS,
-    WIDEST_BASIS,
+    MOST_SPLINED,
     GEMClassifierBase,
     LastStage,
     TrainingRows,
@@ -244,10 +244,9 @@ class GEMClassifier(GEMClassifierBase):
 
     def _bases(self, rows: RandomRows) -> list[str | None]:
         """Base maps that may serve: those of single columns where columns are few and each has a meaning of its own."""
-        shares_zero = self.columns_ is not None and self.columns_.counts().get("common", 0) > len(self.columns_) / 2
-        if rows_are_sparse(rows) or shares_zero or rows.n_columns * 9 > WIDEST_BASIS:
+        if rows_are_sparse(rows) or rows.n_columns > MOST_SPLINED or (self.columns_ and self.columns_.are_pixels):
             return [None]
-        return [None, "splines"] + (["products"] if product_knots(rows.n_columns) else [])
+        return [None, "splines", *(["products"] if product_knots(rows.n_columns) else [])]
 
     # ------------------------------------------------------------------ a last stage of the user's
 

@@ -29,8 +29,8 @@ DEFAULTS = {"base_map": None, "feature_map": "soft-cubic", "label_smoothing": 0.
 DEFAULT_PENALTY = 1.0
 """``alpha`` times the different rows where there is nothing to choose it on."""
 
-WIDEST_BASIS = 1000
-"""Columns of a spline basis that are tried: of wide rows single columns say little."""
+MOST_SPLINED = 100
+"""Columns up to which a basis of single columns is tried: of wide rows they say little."""
 
 
 @dataclass(frozen=True, eq=False)

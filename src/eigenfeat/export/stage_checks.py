@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from eigenfeat.export.archive import Refusal
+from eigenfeat.features.hat_products import HatProductMap
 from eigenfeat.features.maps import FEATURE_MAPS, PlainMap, PowerMap, ProductMap, SplineMap
 from eigenfeat.rows import RowStore
 from eigenfeat.scores.autoencoder import HiddenLayer, TiedAutoencoder
@@ -285,6 +286,12 @@ def check_map(feature_map: Any, n_projections: int) -> int:
         for pair in pairs or ():
             fits = isinstance(pair, tuple) and len(pair) == 2 and all(is_count(i, 0, n_projections - 1) for i in pair)
             demand(fits, "a product is of projections that are not there")
+    elif isinstance(feature_map, HatProductMap):
+        check_map(feature_map.base, n_projections)
+        demand(is_count(feature_map.n_knots, 2), "the knots of products are no number")
+        n_products = n_projections * (n_projections - 1) // 2 * feature_map.n_knots**2
+        demand(n_products <= MOST_COLUMNS, "there are too many products")
+        check_numbers(feature_map.knots, (n_projections, feature_map.n_knots), "the knots of products")
     elif isinstance(feature_map, SplineMap):
         _check_spline(feature_map, n_projections)
     elif isinstance(feature_map, PowerMap):

@@ -85,6 +85,12 @@ class ColumnTable:
         words, numbers = np.unique(self.treatment, return_counts=True)
         return dict(zip(words.tolist(), numbers.tolist()))
 
+    @property
+    def are_pixels(self) -> bool:
+        """Whether most columns have one factor about one common value: pixels, counts, nothing with a unit of its own."""
+        shifts = self.shift[self.treatment == "common"]
+        return len(shifts) > 0 and np.unique(shifts, return_counts=True)[1].max() > len(self) / 2
+
     def __str__(self) -> str:
         shown = self._cells(SHOWN)
         widths = [max(len(row[k]) for row in shown) for k in range(len(shown[0]))]
