@@ -54,10 +54,10 @@ Y_UNUSED = {
     "OrientedPCA": "all rows are one class",
     "VanishingComponents": "all rows are one class",
 }
-UNSHIFTED = {
-    name: "columns of dense rows are shifted, which would fill sparse ones: treatments are switched off to compare"
-    for name in ("ColumnScaler", "GEMClassifier", "GEMClassifierCV", "GEMFeatures", "GEMRegressor")
-}
+UNSHIFTED = dict.fromkeys(
+    ("ColumnScaler", "GEMClassifier", "GEMClassifierCV", "GEMFeatures", "GEMRegressor"),
+    "columns of dense rows are shifted, which would fill sparse ones: both are compared untreated",
+)
 REGRESSION = "minimises a loss of residuals: there is no eigenproblem"
 NO_WORDS = {"SPoC": "its options are numbers and switches"}
 NO_SPECTRUM = {

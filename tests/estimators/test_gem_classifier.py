@@ -82,8 +82,9 @@ def test_an_ensemble_is_the_geometric_mean_of_its_members(digits):
 def test_a_base_map_goes_first_block_by_block(digits):
     X, y, X_new, _ = digits
     sampler = RBFSampler(gamma=0.5, n_components=150, random_state=0)
-    model = GEMClassifier(2, label_smoothing=0, base_map=sampler, keep_inputs=False, alpha=1e-2).fit(X, y)
-    piped = make_pipeline(sampler, GEMClassifier(2, label_smoothing=0, keep_inputs=False, alpha=1e-2)).fit(X, y)
+    plain = {"label_smoothing": 0, "keep_inputs": False, "alpha": 1e-2, "columns": None}
+    model = GEMClassifier(2, base_map=sampler, **plain).fit(X, y)
+    piped = make_pipeline(sampler, GEMClassifier(2, **plain)).fit(X, y)
     np.testing.assert_allclose(model.predict_proba(X_new), piped.predict_proba(X_new), atol=1e-8)
 
 

@@ -45,14 +45,16 @@ BAND = BandPass.of(8, 12, 100.0)
 # Of (trials, channels, time): the width is that of channels.
 TRIALS = [BAND, UnitPower(), POWER, FilterBank((POWER, Chain((BAND, POWER))))]
 
-BENT = TreatedColumns(np.zeros(4), np.ones(4), np.array([1, 3]), np.array([[0.0, 1.0]] * 2), np.array([[-1.0, 1.0]] * 2))
+PIECES = np.array([[0.0, 1.0]] * 2)
+BENT = TreatedColumns(np.zeros(4), np.ones(4), np.array([1, 3]), PIECES, 2 * PIECES - 1)
 
 GOOD = [
     AFFINE, DUAL, LAYER, replace(LAYER, feature_map=ProductMap(SPLINE)),
     replace(LAYER, feature_map=FEATURE_MAPS["cubic"]), KERNEL, COLUMNS, WithConstant(),
     BaseMap.of(StandardScaler().fit(X), X), Softmax(2.0), GAUSSIAN,
     GeometricMean((Chain((AFFINE, Softmax())), Chain((DUAL, Softmax())))), EstimatorScores(LOGIT, "predict_proba", 3),
-    Beside((AFFINE, LAYER)), Chain((LAYER, Affine.of(np.ones((25, 2))))), Chain(), HiddenLayer(AUTOENCODER), BENT, *TRIALS,
+    Beside((AFFINE, LAYER)), Chain((LAYER, Affine.of(np.ones((25, 2))))), Chain(), HiddenLayer(AUTOENCODER),
+    BENT, *TRIALS,
 ]  # fmt: skip
 
 

@@ -53,8 +53,8 @@ class GEMClassifier(GEMClassifierBase):
     n_estimators : int
         Classifiers over different random pairs, combined by the geometric mean of their probabilities.
     base_map : transformer, optional
-        Any scikit-learn transformer to apply to the treated columns, such as ``RBFSampler`` or ``Nystroem``; rows pass through it
-        block by block.
+        Any scikit-learn transformer to apply to the treated columns, such as ``RBFSampler`` or ``Nystroem``; rows pass
+        through it block by block.
     alpha : float, optional
         Penalty of the logit, on a mean loss. By default 5000 / (total weight of the rows · columns of the
         last stage).

@@ -84,7 +84,7 @@ class ColumnSummary:
 
     def quantile(self, share: float) -> float:
         """The smallest value with at least this share of the weight up to it."""
-        place = np.searchsorted(np.cumsum(self.shares), share * (1 - 1e-12))
+        place = int(np.searchsorted(np.cumsum(self.shares), share * (1 - 1e-12)))
         return float(self.values[min(place, len(self.values) - 1)])
 
     @cached_property
