@@ -45,6 +45,7 @@ def test_a_hypercube_connects_all_classes_by_few_symmetric_pairs(k, seed):
     assert reached == set(range(k))
 
 
+@pytest.mark.filterwarnings("ignore:n_pairs")
 @settings(max_examples=20, deadline=None)
 @given(k=st.integers(3, 40), rounds=st.integers(1, 4), seed=st.integers(0, 1000))
 def test_stratified_pairs_use_every_class_equally_often_on_both_sides(k, rounds, seed):

@@ -32,13 +32,15 @@ class GEMClassifier(GEMClassifierBase):
     ----------
     n_components, class_pairs, n_pairs, noise, feature_map, ridge, ridge_shape, shrinkage, min_eigenvalue
         As in `GEMFeatures`. With several layers, ``n_components``, ``ridge``, ``shrinkage``, ``min_eigenvalue``,
-        ``max_components``, ``feature_map`` and ``keep_inputs`` may be lists with one value a layer.
-    max_components, keep_inputs, constant, solver, tol, n_jobs
-        As in `GEMFeatures`.
+        ``max_components``, ``feature_map``, ``keep_inputs`` and ``constant`` may be lists with one value a layer.
+    max_components, keep_inputs, constant, subclasses, invariances, solver, tol, n_jobs
+        As in `GEMFeatures`; sub-classes serve all layers, invariances the first.
     n_layers : int
-        More than one is deep GEM: GEM on the features of the layer below.
+        More than one is deep GEM: GEM on the features of the layer below. Where ``n_components`` does not say, layers
+        below the last find as many directions as make about 3000 columns.
     n_estimators : int
-        Classifiers over different random pairs, combined by the geometric mean of their probabilities.
+        Classifiers over different random pairs, combined by the geometric mean of their probabilities. Where pairs
+        are not drawn, as when there are few classes, each member cuts the classes into two sub-classes of its own.
     base_map : transformer, optional
         Any scikit-learn transformer to apply first, such as ``RBFSampler`` or ``Nystroem``; rows pass through it
         block by block.
@@ -62,7 +64,7 @@ class GEMClassifier(GEMClassifierBase):
 
     Attributes
     ----------
-    components_, offsets_, eigenvalues_, residuals_, pairs_, solver_, criterion_, moments_
+    components_, patterns_, offsets_, eigenvalues_, residuals_, pairs_, solver_, criterion_, moments_
         Of the first layer of the first member, as in `GEMFeatures`.
     stacks_ : tuple of `eigenfeat.features.stack.Stack`
         The layers of each member as a value, with what is known of each direction.
@@ -112,6 +114,8 @@ class GEMClassifier(GEMClassifierBase):
         max_components=None,
         keep_inputs=True,
         constant=False,
+        subclasses=None,
+        invariances=None,
         n_layers=1,
         n_estimators=1,
         base_map=None,
@@ -138,6 +142,8 @@ class GEMClassifier(GEMClassifierBase):
         self.max_components = max_components
         self.keep_inputs = keep_inputs
         self.constant = constant
+        self.subclasses = subclasses
+        self.invariances = invariances
         self.n_layers = n_layers
         self.n_estimators = n_estimators
         self.base_map = base_map
@@ -153,7 +159,7 @@ class GEMClassifier(GEMClassifierBase):
         self.random_state = random_state
 
     @checked_fit
-    def fit(self, X, y, sample_weight=None, *, groups=None):
+    def fit(self, X, y, sample_weight=None, *, groups=None, subclass_labels=None):
         """Find features and fit the classifier on them.
 
         Parameters
@@ -165,12 +171,14 @@ class GEMClassifier(GEMClassifierBase):
         groups : (n,) array, optional
             Speaker, subject, recording of each row, where rows of one are alike: rows of a group are left out
             together when probabilities are calibrated. Without, equal rows are.
+        subclass_labels : (n,) array, optional
+            Event of every row, as in `GEMFeatures`.
 
         Returns
         -------
         self
         """
-        training = self._training_rows(X, y, sample_weight, groups)
+        training = self._training_rows(X, y, sample_weight, groups, subclass_labels)
         settings = self._settings(self.n_layers)
         self.stage_seconds_: dict[str, float] = {}
         moments = layer_moments(training.rows, settings.layers[0], training.classes, self.stage_seconds_)

@@ -13,11 +13,11 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from eigenfeat._sklearn import COUNT, HasMethods, Interval, Real
 from eigenfeat.estimators.edge import ScoresMixin
-from eigenfeat.estimators.gem_base import GEMFeaturesMixin
+from eigenfeat.estimators.gem_base import GEMFeaturesMixin, check_events
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.estimators.validation import check_class_labels, check_weights, group_keys
 from eigenfeat.features.layer import direction_parts
-from eigenfeat.features.stack import Stack, StackSettings, fit_stack, timed
+from eigenfeat.features.stack import Stack, StackSettings, fit_stack, refuse_equal_members, timed
 from eigenfeat.moments import Moments
 from eigenfeat.rows import ArrayRows, LabelledRows, RandomRows
 from eigenfeat.stages import BaseMap, Beside, Chain, Fitted, GeometricMean, Softmax, Stage
@@ -44,11 +44,14 @@ class TrainingRows:
     classes : (k,) array
     keys : (n,) array of int
         Equal for rows that are left out together.
+    events : (n,) array, optional
+        The user's labels of sub-classes.
     """
 
     rows: RandomRows
     classes: np.ndarray
     keys: np.ndarray
+    events: np.ndarray | None = None
 
 
 class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
@@ -75,25 +78,30 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
 
     # ------------------------------------------------------------------ fit
 
-    def _training_rows(self, X, y, sample_weight, groups) -> TrainingRows:
+    def _training_rows(self, X, y, sample_weight, groups, subclass_labels=None) -> TrainingRows:
         """Checked rows; the base map, where there is one, is fitted here."""
         X, y = self._check(X, y)
         weights = check_weights(sample_weight, X)
         classes, codes = check_class_labels(y, weights, estimator=type(self).__name__)
+        if self.base_map is not None and getattr(self, "invariances", None):
+            raise ValueError("invariances transform the inputs, and base_map stands between them and the directions.")
         if self.base_map is not None:
             self.base_map_ = clone(self.base_map)
             self.base_map_.fit(X, codes)
         self._inputs = Chain() if self.base_map is None else Chain((BaseMap.of(self.base_map_, X),))
         rows: RandomRows = self._inputs.over(ArrayRows(X, codes, weights))  # type: ignore[assignment]
-        return TrainingRows(rows, classes, group_keys(groups, X))
+        return TrainingRows(rows, classes, group_keys(groups, X), check_events(subclass_labels, rows))
 
     def _fit_members(self, moments: Moments, training: TrainingRows, settings: StackSettings, alpha: float | None):
         """Fit all members with these settings, of which the moments of the first layer are given."""
         rng = check_random_state(self.random_state)
+        settings = settings.of_member(self.n_estimators, len(training.classes), training.events is not None)
         stacks: list[Stack] = []
         classifiers: list[Any] = []
         for _ in range(self.n_estimators):
-            stack = fit_stack(moments, training.rows, settings, rng, self.stage_seconds_)
+            stack = fit_stack(moments, training.rows, settings, rng, self.stage_seconds_, training.events)
+            if stacks:
+                refuse_equal_members(stacks[0], stack)
             stacks.append(stack)
             with timed(self.stage_seconds_, "classifier"):
                 rows = self._with_class_weights(stack.held(training.rows), training.classes)

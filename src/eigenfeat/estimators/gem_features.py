@@ -7,12 +7,12 @@ from sklearn.utils import check_random_state
 
 from eigenfeat._sklearn import checked_fit
 from eigenfeat.estimators.edge import renamed_parameters
-from eigenfeat.estimators.gem_base import RENAMED, GEMFeaturesMixin
+from eigenfeat.estimators.gem_base import RENAMED, GEMFeaturesMixin, check_events
 from eigenfeat.estimators.streaming import streamed
 from eigenfeat.estimators.validation import check_class_labels, check_moments, check_weights
 from eigenfeat.features.stack import StackSettings, fit_stack, layer_moments
 from eigenfeat.moments import Moments
-from eigenfeat.rows import ArrayRows, RowSource
+from eigenfeat.rows import ArrayRows, LabelledRows, RandomRows, RowSource
 from eigenfeat.stages import Fitted
 
 
@@ -72,6 +72,14 @@ class GEMFeatures(GEMFeaturesMixin):
         Whether the inputs stand before the features, in units of their root mean square over all columns.
     constant : bool
         Whether rows get a coordinate that is always one, so that directions have a bias.
+    subclasses : int, optional
+        Clusters (k-means of its rows) that each class is cut into, fewer where it has few rows: every sub-class has
+        moments of its own, and a pair of classes becomes all pairs of their sub-classes (section 5 of the paper,
+        moments "conditioned on other events"). ``pairs_`` then has "3/0", "5/1". `fit` takes events of one's own.
+    invariances : list of transformations or of (weight, transformation), optional
+        Functions from rows to rows (`eigenfeat.kernel.invariances` has some for images) that should not matter: the
+        mean of ``(x - Lx)(x - Lx)ᵀ``, times the weight, is added to every noise matrix of the first layer, beside
+        the ridge, so that directions avoid what the transformation changes.
     solver, tol, random_state
         As in `FisherLDA`; the seed also draws pairs.
     n_jobs : int, optional
@@ -81,6 +89,8 @@ class GEMFeatures(GEMFeaturesMixin):
     ----------
     components_ : (m, d) array
         Directions as rows, pair by pair, strongest first; `offsets_` is added to their projections.
+    patterns_ : (m, d) array
+        What each component looks like in the input.
     eigenvalues_, residuals_ : (m,) arrays
     pairs_ : (m, 2) array
         Labels of numerator and denominator of each component.
@@ -122,6 +132,8 @@ class GEMFeatures(GEMFeaturesMixin):
         max_components=None,
         keep_inputs=True,
         constant=False,
+        subclasses=None,
+        invariances=None,
         solver="auto",
         tol=None,
         n_jobs=None,
@@ -139,13 +151,15 @@ class GEMFeatures(GEMFeaturesMixin):
         self.max_components = max_components
         self.keep_inputs = keep_inputs
         self.constant = constant
+        self.subclasses = subclasses
+        self.invariances = invariances
         self.solver = solver
         self.tol = tol
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     @checked_fit
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None, *, subclass_labels=None):
         """Find the directions that tell the classes of y apart.
 
         Parameters
@@ -156,6 +170,8 @@ class GEMFeatures(GEMFeaturesMixin):
         y : (n,) array
             Class labels; for a source the name of their column, where it does not say.
         sample_weight : (n,) array, optional
+        subclass_labels : (n,) array, optional
+            Event of every row (speaker, season, machine): cuts classes into sub-classes in place of ``subclasses``.
 
         Returns
         -------
@@ -166,7 +182,9 @@ class GEMFeatures(GEMFeaturesMixin):
         self.stage_seconds_: dict[str, float] = {}
         moments = layer_moments(rows, settings.layers[0], classes, self.stage_seconds_)
         check_moments(moments, True, False, estimator=type(self).__name__)
-        return self._fit(moments, rows, settings)
+        if classes is None and isinstance(rows, RandomRows):
+            rows = LabelledRows(rows, np.searchsorted(moments.classes, rows.labels), rows.weights)  # type: ignore[arg-type]
+        return self._fit(moments, rows, settings, check_events(subclass_labels, rows))
 
     @checked_fit
     def fit_moments(self, moments):
@@ -176,7 +194,8 @@ class GEMFeatures(GEMFeaturesMixin):
         ----------
         moments : Moments
             Of labelled rows, as `eigenfeat.moments.collect_moments` makes and ``moments_`` keeps them, merged or not.
-            With ``constant``, of rows whose last column is one.
+            With ``constant``, of rows whose last column is one. Where a class's mean does not tell a direction's sign,
+            only rows can: from moments alone the entry of largest magnitude is made positive.
 
         Returns
         -------
@@ -185,17 +204,19 @@ class GEMFeatures(GEMFeaturesMixin):
         settings = self._settings()
         (layer,) = settings.layers
         check_moments(moments, True, layer.regularisation.needs_fourth_moment, estimator=type(self).__name__)
+        if settings.subclasses not in (None, 1) or settings.invariances:
+            raise ValueError("subclasses and invariances are found from rows, and moments have none: call fit.")
         if settings.needs_rows:
             raise ValueError(
                 f"The feature map {layer.feature_map.name!r} learns from the projections of rows, and moments have "
                 "none: call fit with rows, or choose a map that has nothing to learn, such as 'soft-cubic'."
             )
-        if self.constant and not _ends_with_one(moments):
+        if layer.constant and not _ends_with_one(moments):
             raise ValueError(
                 "constant=True needs moments of rows with a last column of ones, which these are not: append it to "
                 "the rows before collecting, or use constant=False."
             )
-        self.n_features_in_ = moments.n_features - self.constant
+        self.n_features_in_ = moments.n_features - layer.constant
         self.stage_seconds_ = {}
         return self._fit(moments, None, settings)
 
@@ -208,8 +229,8 @@ class GEMFeatures(GEMFeaturesMixin):
         classes, codes = check_class_labels(y, weights, estimator=type(self).__name__)
         return ArrayRows(X, codes, weights), classes
 
-    def _fit(self, moments: Moments, rows: RowSource | None, settings: StackSettings):
-        stack = fit_stack(moments, rows, settings, check_random_state(self.random_state), self.stage_seconds_)
+    def _fit(self, moments: Moments, rows: RowSource | None, settings: StackSettings, events=None):
+        stack = fit_stack(moments, rows, settings, check_random_state(self.random_state), self.stage_seconds_, events)
         self.classes_, self.moments_, self.stacks_ = moments.classes, moments, (stack,)
         self.fitted_ = Fitted(features=stack.chain)
         return self

@@ -40,12 +40,12 @@ class GEMRegressor(PredictionsMixin, MultiOutputMixin, GEMBase):
         Ridge penalty; by default chosen by generalized cross-validation on the training rows.
     class_pairs, n_pairs, noise, feature_map, ridge, ridge_shape, shrinkage, min_eigenvalue, max_components
         As in `GEMFeatures`; pairs are pairs of slices, numbered from the lowest.
-    keep_inputs, constant, solver, tol, n_jobs, random_state
+    keep_inputs, constant, subclasses, invariances, solver, tol, n_jobs, random_state
         As in `GEMFeatures`.
 
     Attributes
     ----------
-    components_, offsets_, eigenvalues_, residuals_, pairs_, solver_, criterion_, moments_
+    components_, patterns_, offsets_, eigenvalues_, residuals_, pairs_, solver_, criterion_, moments_
         Of the first contraction, as in `GEMFeatures`.
     contractions_ : (n_contractions, n_outputs) array
         The vectors u.
@@ -97,6 +97,8 @@ class GEMRegressor(PredictionsMixin, MultiOutputMixin, GEMBase):
         max_components=None,
         keep_inputs=True,
         constant=False,
+        subclasses=None,
+        invariances=None,
         solver="auto",
         tol=None,
         n_jobs=None,
@@ -117,6 +119,8 @@ class GEMRegressor(PredictionsMixin, MultiOutputMixin, GEMBase):
         self.max_components = max_components
         self.keep_inputs = keep_inputs
         self.constant = constant
+        self.subclasses = subclasses
+        self.invariances = invariances
         self.solver = solver
         self.tol = tol
         self.n_jobs = n_jobs

@@ -59,6 +59,15 @@ def auto_directions(k: int) -> int:
     return min(AUTO_DIRECTIONS, max(2, AUTO_COEFFICIENTS // k))
 
 
+def draws_pairs(strategy: str | Sequence, k: int, n_pairs: int | None = None) -> bool:
+    """Whether a strategy leaves which of the pairs of k classes to chance."""
+    if not isinstance(strategy, str) or strategy not in ("auto", "hypercube", "random", "stratified"):
+        return False
+    if strategy == "auto" and k <= ALL_PAIRS_UP_TO:
+        return False
+    return min(n_pairs or default_count(k), default_count(k) if strategy == "hypercube" else k * k) < k * (k - 1)
+
+
 def default_count(k: int) -> int:
     """Ordered pairs of a full hypercube on at least k corners: k log₂ k, but never more than there are."""
     return min(k * max(1, int(np.ceil(np.log2(k)))), k * (k - 1))
@@ -95,7 +104,7 @@ def hypercube_pairs(k: int, rng: np.random.RandomState, n_pairs: int | None = No
 
 
 def random_pairs(k: int, n_pairs: int, rng: np.random.RandomState) -> np.ndarray:
-    """Ordered pairs drawn uniformly, without repeats; where that leaves a class out, beside a random matching of all."""
+    """Ordered pairs drawn uniformly, without repeats; if that leaves a class out, beside a random matching of all."""
     everything = all_pairs(k)
     drawn = rng.permutation(len(everything))
     chosen = drawn[:n_pairs]
