@@ -137,7 +137,7 @@ def test_classifiers_take_them(digits):
 
 def test_members_of_an_ensemble_differ_or_are_refused(digits):
     X, y = digits
-    few = {"n_components": 1, "max_iter": 5}
+    few = {"n_components": 1, "alpha": 1.0}
     members = GEMClassifier(**few, n_estimators=2).fit(X, y).stacks_
     found = [stack.layers[0].directions for stack in members]
     assert all("/" in name for name in found[0].names.ravel())

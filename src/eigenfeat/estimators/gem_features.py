@@ -39,7 +39,7 @@ class GEMFeatures(GEMFeaturesMixin):
         the name of a strategy:
 
         - "auto": all pairs up to 12 classes, then a hypercube thinned to four problems a class, beyond 245 classes
-          to 240,000 / classes problems in all;
+          to 240,000 / classes problems in all, but at least one a class;
         - "all": all k (k - 1);
         - "hypercube": labels placed at random on a hypercube, neighbours in both orders, k log₂ k;
         - "random", "stratified": as many pairs at random; with every class equally often on either side;
@@ -49,14 +49,16 @@ class GEMFeatures(GEMFeaturesMixin):
         - "contractions": classes clustered by their moments; groups over groups, and each class over and under
           the rest of its group (section 5 of the paper).
     n_pairs : int, optional
-        How many pairs for "hypercube", "random", "stratified" and "auto"; how many groups for "contractions".
+        How many pairs for "hypercube", "random", "stratified" and "auto"; how many groups for "contractions". Any
+        number from k / 2 leaves no class out; fewer get a warning. With sub-classes, pairs of classes are counted.
     noise : {"second_moment", "covariance"}
         "covariance" takes both sides about the mean of the noise class (footnote 1 of the paper).
     feature_map : str, FeatureMap or callable
         "cubic" (:math:`\max(0, \pm p)^{\alpha/2}`, α = 1, 2, 3), "soft-cubic" (the same powers of
         :math:`\sqrt{1 + |p|} - 1`, gentler at zero), "rectified" (:math:`\max(0, \pm p)`),
-        "rectified-positive" (one side of it), "sqrt", "square", "absolute", "spline", "identity" (the projections
-        themselves, for trees), a map of `eigenfeat.features.maps`, or a function of the (n, m) projections.
+        "rectified-positive" (one side of it), "sqrt", "square", "absolute", "spline", "smooth-spline" (with a
+        roughness penalty), "identity" (the projections themselves, for trees), a map of `eigenfeat.features.maps` such
+        as ``SmoothSplineMap(penalty=3.0)``, or a function of the (n, m) projections.
     ridge : float
         ρ: added to the noise's diagonal, relative to its mean.
     ridge_shape : {"identity", "diagonal"}

@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from eigenfeat.export.archive import Refusal
-from eigenfeat.features.maps import FEATURE_MAPS, PlainMap, PowerMap, ProductMap, SplineMap
+from eigenfeat.features.maps import FEATURE_MAPS, PlainMap, PowerMap, ProductMap, SmoothSplineMap, SplineMap
 from eigenfeat.rows import RowStore
 from eigenfeat.scores.autoencoder import HiddenLayer, TiedAutoencoder
 from eigenfeat.solvers import DenseVectors, DualVectors, Vectors
@@ -272,6 +272,10 @@ def check_map(feature_map: Any, n_projections: int) -> int:
         for pair in pairs or ():
             fits = isinstance(pair, tuple) and len(pair) == 2 and all(is_count(i, 0, n_projections - 1) for i in pair)
             demand(fits, "a product is of projections that are not there")
+    elif isinstance(feature_map, SmoothSplineMap):
+        demand(isinstance(feature_map.splines, SplineMap), "smooth splines are of something else")
+        _check_spline(feature_map.splines, n_projections)
+        demand(is_number(feature_map.penalty) and feature_map.penalty >= 0, "a roughness penalty is no number")
     elif isinstance(feature_map, SplineMap):
         _check_spline(feature_map, n_projections)
     elif isinstance(feature_map, PowerMap):
