@@ -203,3 +203,13 @@ def test_a_class_over_all_rows_and_over_the_identity(digits):
         np.testing.assert_allclose(alone.eigenvalues_[mine], np.linalg.eigvalsh(second[c])[:-3:-1], rtol=1e-8)
     np.testing.assert_allclose(np.linalg.norm(alone.components_, axis=1), 1)
     assert over_all.pairs_[0].tolist() == ["0", "all"] and alone.pairs_[0].tolist() == ["0", "identity"]
+
+
+def test_a_pattern_is_the_regression_of_the_inputs_on_the_projection(digits):
+    X, y, *_ = digits
+    for model in (GEMFeatures(1), GEMFeatures(1, constant=True), GEMFeatures(1, noise="covariance")):
+        model.fit(X, y)
+        Z = X @ model.components_.T
+        centred = X - X.mean(axis=0)
+        slopes = centred.T @ (Z - Z.mean(axis=0)) / ((Z - Z.mean(axis=0)) ** 2).sum(axis=0)
+        np.testing.assert_allclose(model.patterns_, slopes.T, atol=1e-8 * np.abs(slopes).max())

@@ -13,7 +13,15 @@ import eigenfeat
 from eigenfeat import MultinomialLogit
 from eigenfeat.export.archive import Refusal
 from eigenfeat.export.stage_checks import check_csr, check_fitted, check_map, check_width
-from eigenfeat.features.maps import FEATURE_MAPS, CallableMap, PlainMap, PowerMap, ProductMap, SplineMap
+from eigenfeat.features.maps import (
+    FEATURE_MAPS,
+    CallableMap,
+    PlainMap,
+    PowerMap,
+    ProductMap,
+    SmoothSplineMap,
+    SplineMap,
+)
 from eigenfeat.rows import RowStore
 from eigenfeat.scores.autoencoder import HiddenLayer, TiedAutoencoder
 from eigenfeat.solvers import DenseVectors, DualVectors
@@ -50,6 +58,7 @@ BENT = TreatedColumns(np.zeros(4), np.ones(4), np.array([1, 3]), PIECES, 2 * PIE
 
 GOOD = [
     AFFINE, DUAL, LAYER, replace(LAYER, feature_map=ProductMap(SPLINE)),
+    replace(LAYER, feature_map=SmoothSplineMap(SPLINE, 2.0)),
     replace(LAYER, feature_map=FEATURE_MAPS["cubic"]), KERNEL, COLUMNS, WithConstant(),
     BaseMap.of(StandardScaler().fit(X), X), Softmax(2.0), GAUSSIAN,
     GeometricMean((Chain((AFFINE, Softmax())), Chain((DUAL, Softmax())))), EstimatorScores(LOGIT, "predict_proba", 3),
@@ -116,6 +125,9 @@ def broken():
     yield "degree", replace(LAYER, feature_map=replace(SPLINE, degree=2))
     yield "number of knots", replace(LAYER, feature_map=replace(SPLINE, n_knots=6))
     yield "negative degree", replace(LAYER, feature_map=SplineMap(n_knots=19, degree=-4, knots=SPLINE.knots))
+    yield "smooth of nothing", replace(LAYER, feature_map=SmoothSplineMap(AFFINE))
+    yield "smooth unfitted", replace(LAYER, feature_map=SmoothSplineMap())
+    yield "negative roughness", replace(LAYER, feature_map=SmoothSplineMap(SPLINE, -1.0))
     yield "pairs", replace(LAYER, feature_map=ProductMap(SPLINE, ((0, 3),)))
     yield "negative pairs", replace(LAYER, feature_map=ProductMap(SPLINE, ((0, -1),)))
     yield "base of products", replace(LAYER, feature_map=ProductMap(SplineMap()))

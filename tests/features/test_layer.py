@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from eigenfeat.features.layer import LayerSettings, direction_parts, find_layer, unit_scale
+from eigenfeat.features.layer import LayerEvidence, LayerSettings, direction_parts, find_layer, unit_scale
 from eigenfeat.features.maps import ProductMap, as_feature_map
 from eigenfeat.moments import collect_moments
 from eigenfeat.quotients import Regularisation
@@ -22,7 +22,7 @@ def moments():
 
 def layer_of(moments, **settings):
     settings = {"n_components": 3, "solver": "dense", "regularisation": Regularisation(0.5), **settings}
-    return find_layer(moments, LayerSettings(**settings), np.random.RandomState(0), FLOAT64)
+    return find_layer(LayerEvidence(moments), LayerSettings(**settings), np.random.RandomState(0), FLOAT64)
 
 
 def test_directions_stand_contrast_by_contrast_strongest_first(moments):

@@ -52,7 +52,7 @@ def test_zero_and_huge_projections_stay_finite_and_keep_their_type(name, dtype):
     features = fitted(P)
     assert features.dtype == dtype
     assert np.isfinite(features).all()
-    if name != "spline":
+    if not name.endswith("spline"):
         assert not fitted(np.zeros((1, 4), dtype)).any()
 
 

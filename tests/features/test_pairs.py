@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
 
 from eigenfeat.features.pairs import (
     STRATEGIES,
@@ -43,6 +45,7 @@ def test_a_hypercube_connects_all_classes_by_few_symmetric_pairs(k, seed):
     assert reached == set(range(k))
 
 
+@pytest.mark.filterwarnings("ignore:n_pairs")
 @settings(max_examples=20, deadline=None)
 @given(k=st.integers(3, 40), rounds=st.integers(1, 4), seed=st.integers(0, 1000))
 def test_stratified_pairs_use_every_class_equally_often_on_both_sides(k, rounds, seed):
@@ -66,9 +69,62 @@ def test_auto_takes_all_pairs_while_few_and_at_most_four_problems_a_class_beyond
     rng = np.random.RandomState(0)
     assert len(choose_contrasts(moments_of(10), "auto", rng)) == 90
     assert len(choose_contrasts(moments_of(100), "auto", rng)) <= 400
-    assert len(choose_contrasts(moments_of(1000), "auto", rng)) == auto_directions(1000) == 240
+    assert auto_directions(1000) == 240
+    assert len(choose_contrasts(moments_of(1000), "auto", rng)) == 1000
     assert default_count(180) == 180 * 8
     assert len(all_pairs(5)) == 20
+
+
+def parts(pairs, k):
+    """Into how many parts the classes fall when pairs connect them."""
+    joined = coo_matrix((np.ones(len(pairs)), pairs.T), shape=(k, k))
+    return connected_components(joined, directed=False)[0]
+
+
+@pytest.mark.parametrize("k", [3, 13, 180, 1000])
+def test_auto_has_every_class_on_both_sides(k):
+    chosen = choose_contrasts(moments_of(k), "auto", np.random.RandomState(k))
+    for side in (0, 1):
+        assert {pair[side] for pair in chosen.mixtures} == set(range(k))
+    if k < 1000:
+        assert parts(np.array(chosen.mixtures), k) == 1
+
+
+@pytest.mark.parametrize("k", [3, 13, 180, 1000])
+@pytest.mark.parametrize("strategy", ["hypercube", "random", "stratified"])
+def test_every_class_is_in_a_pair_at_any_budget_that_can_hold_all(k, strategy):
+    half = -(-k // 2)
+    for budget in sorted({half, half + 1, 2 * half, k + half, 2 * k}):
+        n_pairs = min(budget, k * (k - 1))
+        draw = {
+            "hypercube": lambda n: hypercube_pairs(k, np.random.RandomState(n), n),
+            "random": lambda n: random_pairs(k, n, np.random.RandomState(n)),
+            "stratified": lambda n: stratified_pairs(k, n, np.random.RandomState(n)),
+        }[strategy]
+        pairs = draw(n_pairs)
+        assert len({tuple(pair) for pair in pairs.tolist()}) == len(pairs) <= n_pairs
+        assert (pairs[:, 0] != pairs[:, 1]).all()
+        assert set(pairs.ravel().tolist()) == set(range(k))
+
+
+@settings(max_examples=40, deadline=None)
+@given(k=st.integers(3, 200), share=st.floats(0, 1), seed=st.integers(0, 100))
+def test_a_thinned_hypercube_is_made_of_edges_and_connected_once_its_budget_allows(k, share, seed):
+    whole = {tuple(pair) for pair in hypercube_pairs(k, np.random.RandomState(seed)).tolist()}
+    n_pairs = round(k + share * (len(whole) - k))
+    pairs = hypercube_pairs(k, np.random.RandomState(seed), n_pairs)
+    assert {tuple(pair) for pair in pairs.tolist()} <= whole
+    assert n_pairs - 1 <= len(pairs) <= n_pairs
+    assert set(pairs.ravel().tolist()) == set(range(k))
+    if len(pairs) >= 2 * (k - 1):
+        assert parts(pairs, k) == 1
+
+
+def test_a_budget_that_cannot_hold_all_classes_is_said():
+    rng = np.random.RandomState(0)
+    for draw in (lambda: hypercube_pairs(20, rng, 9), lambda: random_pairs(20, 9, rng)):
+        with pytest.warns(UserWarning, match="at most 18 of 20 classes"):
+            assert len(draw()) == 9
 
 
 def test_contractions_mix_whole_groups_and_each_class_within_its_group():

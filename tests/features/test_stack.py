@@ -53,6 +53,23 @@ def test_rows_of_a_fit_are_the_rows_of_the_chain(rows):
     assert names[0] == "layer2_0_vs_1_0_pos_soft1"
 
 
+def test_inner_layers_are_narrow_unless_told_otherwise(rows):
+    open_layer = replace(LAYER, n_components=None)
+    inner = replace(open_layer, max_columns=100)
+    stack, _ = fitted(rows, StackSettings((inner, open_layer)))
+    first, second = (layer.directions.n_directions for layer in stack.layers)
+    assert first == 12  # one of each of twelve pairs, six columns each
+    assert second == 12 * 20
+    told, _ = fitted(rows, StackSettings((replace(inner, n_components=3), open_layer)))
+    assert told.layers[0].directions.n_directions == 36
+
+
+def test_moments_that_do_not_fit_into_memory_are_refused(rows, monkeypatch):
+    monkeypatch.setattr("eigenfeat.features.stack._memory_bytes", lambda: 1e5)
+    with pytest.raises(ValueError, match=r"4 classes in 65 columns take 0\.0 GB, the machine has"):
+        layer_moments(rows, LAYER, np.arange(4), {})
+
+
 def test_moments_are_enough_for_one_layer_whose_map_learns_nothing(rows):
     settings = StackSettings((LAYER,))
     stack, moments = fitted(rows, settings)

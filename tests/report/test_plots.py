@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.metrics import confusion_matrix
 
-from eigenfeat import FisherLDA
+from eigenfeat import FisherLDA, GEMClassifier, GEMClassifierCV, GEMFeatures, GEMRegressor
 from eigenfeat.report import (
     plot_components,
     plot_confusion,
@@ -55,6 +55,27 @@ def test_directions_become_images_where_features_are_pixels(digits, iris):
     assert [t.get_text() for t in bars.get_yticklabels()] == list(iris[0].feature_names_in_[order])
     patterns = plot_components(model, [1], kind="patterns", image_shape=(4, 16))
     np.testing.assert_allclose(patterns[0].images[0].get_array(), model.patterns_[1].reshape(4, 16))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        GEMFeatures(1),
+        GEMFeatures(1, subclasses=2),
+        GEMClassifier(1, alpha=1.0),
+        GEMClassifierCV(ridges=(1.0,), min_eigenvalues=(0.0,), n_components_grid=(1,), alphas=(1.0,)),
+        GEMRegressor(2, n_slices=4),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_every_gem_has_patterns_to_draw(model):
+    X, y = load_digits(n_class=3, return_X_y=True)
+    model.fit(X[:200] / 16, y[:200])
+    axes = plot_components(model, [0, 3], kind="patterns")
+    np.testing.assert_allclose(axes[1].images[0].get_array(), model.patterns_[3].reshape(8, 8))
+    if hasattr(model, "classes_"):
+        grid = plot_pairs(model).images[0].get_array().filled(np.nan)
+        assert np.array_equal(np.isnan(grid), np.eye(3, dtype=bool))
 
 
 def test_image_shape_is_read_from_names():

@@ -15,9 +15,15 @@ from eigenfeat.estimators.edge import Estimator, FeaturesMixin
 from eigenfeat.features.layer import LayerDirections, LayerSettings
 from eigenfeat.features.maps import FeatureMap, as_feature_map
 from eigenfeat.features.stack import Stack, StackSettings
+from eigenfeat.features.tangents import weighted_transformations
+from eigenfeat.moments import Moments
 from eigenfeat.quotients import Regularisation
 from eigenfeat.rows import RowSource
 from eigenfeat.stages import Chain
+
+INNER_COLUMNS = 3000
+"""Columns that a layer below another one makes of its directions where ``n_components`` does not say how many: second
+moments of ten classes in as many columns take 0.7 GB."""
 
 #: `renamed_parameters` of every GEM estimator.
 RENAMED = {"max_features": "it is called max_components: directions in all, kept by eigenvalue"}
@@ -38,8 +44,10 @@ class GEMBase(Estimator):
         "min_eigenvalue": [None, NON_NEGATIVE, list],
         "max_components": [None, COUNT, list],
         "keep_inputs": ["boolean", list],
-        "constant": ["boolean"],
         "columns": [None, *COLUMNS_CONSTRAINT],
+        "constant": ["boolean", list],
+        "subclasses": [None, COUNT],
+        "invariances": [None, list, tuple],
         **SOLVER_CONSTRAINTS,
         "n_jobs": [None, Integral],
     }
@@ -48,6 +56,7 @@ class GEMBase(Estimator):
     columns: Any
     random_state: Any
 
+    moments_: Moments
     stacks_: tuple[Stack, ...]
 
     def _settings(self, n_layers: int = 1, **chosen: Any) -> StackSettings:
@@ -114,6 +123,20 @@ class GEMBase(Estimator):
         """(m, 2): labels of numerator and denominator of each component."""
         return self._first_layer().pairs
 
+    @property
+    def patterns_(self) -> np.ndarray:
+        """(m, d): what each component looks like in the input, ``Cov(x) v / (vᵀ Cov(x) v)``.
+
+        A direction says what to weigh, a pattern by how much the inputs change, on average, as its projection grows by
+        one (Haufe et al. 2014). Each component is taken alone: those of many pairs overlap, and together they would
+        explain each other away.
+        """
+        V = self._first_layer().projection.vectors.toarray().astype(np.float64)
+        spread = self.moments_.covariance() @ V
+        variance = np.einsum("ij,ij->j", V, spread)
+        patterns = (spread / np.where(variance > 0, variance, 1.0)).T
+        return patterns[:, : patterns.shape[1] - self._has_constant]
+
     def as_linear_layer(self) -> tuple[np.ndarray, np.ndarray]:
         """Weights (m, d) and biases (m,) of the first layer's projections, to start a neural network from.
 
@@ -149,6 +172,16 @@ class GEMFeaturesMixin(FeaturesMixin, GEMBase):
         return names
 
 
+def check_events(subclass_labels: Any, rows: RowSource) -> np.ndarray | None:
+    """Events of the rows, one each."""
+    if subclass_labels is None:
+        return None
+    events = np.asarray(subclass_labels)
+    if events.ndim != 1 or len(events) != rows.n_rows:
+        raise ValueError(f"subclass_labels has shape {events.shape} for {rows.n_rows} rows: give one label a row.")
+    return events
+
+
 def stack_settings(parameters: dict[str, Any], n_layers: int = 1) -> StackSettings:
     """Parameters of a GEM estimator as a value, a list's values one a layer.
 
@@ -157,7 +190,11 @@ def stack_settings(parameters: dict[str, Any], n_layers: int = 1) -> StackSettin
     ValueError
         For a list of another length, or a map that is not known.
     """
-    return StackSettings(tuple(_layer_settings(parameters, index, n_layers) for index in range(n_layers)))
+    return StackSettings(
+        tuple(_layer_settings(parameters, index, n_layers) for index in range(n_layers)),
+        parameters.get("subclasses"),
+        tuple(weighted_transformations(parameters.get("invariances") or ())),
+    )
 
 
 def _layer_settings(parameters: dict[str, Any], index: int, n_layers: int) -> LayerSettings:
@@ -176,8 +213,7 @@ def _layer_settings(parameters: dict[str, Any], index: int, n_layers: int) -> La
         regularisation=Regularisation(of_layer("ridge"), of_layer("shrinkage"), parameters["ridge_shape"]),
         feature_map=as_feature_map(of_layer("feature_map")),
         keep_inputs=of_layer("keep_inputs"),
-        **{
-            name: parameters[name]
-            for name in ("class_pairs", "n_pairs", "noise", "constant", "solver", "tol", "n_jobs")
-        },
+        constant=of_layer("constant"),
+        max_columns=INNER_COLUMNS if index < n_layers - 1 else None,
+        **{name: parameters[name] for name in ("class_pairs", "n_pairs", "noise", "solver", "tol", "n_jobs")},
     )

@@ -131,22 +131,28 @@ class TrialRows:
     splits : list of (training rows, left-out rows)
     n_training : float
         Different rows of a training part.
+    events : (n,) array, optional
+        What cuts the classes into sub-classes, where the user says.
     """
 
     rows: RandomRows
     classes: np.ndarray
     splits: list[Split]
     n_training: float
+    events: np.ndarray | None = None
 
     @classmethod
-    def of(cls, rows: RandomRows, classes: np.ndarray, keys: np.ndarray) -> TrialRows:
+    def of(
+        cls, rows: RandomRows, classes: np.ndarray, keys: np.ndarray, events: np.ndarray | None = None
+    ) -> TrialRows:
         """A sample of the rows; rows of equal key are left out together."""
         chosen = _sample(keys, np.asarray(rows.labels), rows.weights, SEARCH_ROWS)
         keys, sample = keys[chosen], ChosenRows(rows, chosen)
         n_different = n_distinct(keys)
         n_parts, n_tried = next((parts, tried) for most, parts, tried in FOLDS if n_different <= most)
         splits = left_out_splits(keys, np.asarray(sample.labels), n_parts)[:n_tried]
-        return cls(sample, classes, splits, n_different * (1 - 1 / n_parts))
+        events = None if events is None else events[chosen]
+        return cls(sample, classes, splits, n_different * (1 - 1 / n_parts), events)
 
     def left_out(self, base: Chain, fit: TrialFit, penalties: Sequence[float]) -> Iterator[LeftOut]:
         """Scores of the left-out rows for one penalty after the other, from the largest."""
@@ -162,7 +168,8 @@ class TrialRows:
     def _path(self, rows: RandomRows, split: Split, fit: TrialFit, alphas: Sequence[float]) -> Iterator[np.ndarray]:
         train, test = (ChosenRows(rows, part) for part in split)
         moments = layer_moments(train, fit.settings.layers[0], self.classes, {})
-        stack = fit_stack(moments, train, fit.settings, check_random_state(fit.seed), {})
+        events = None if self.events is None else self.events[split[0]]
+        stack = fit_stack(moments, train, fit.settings, check_random_state(fit.seed), {}, events)
         left_out = stack.chain.at(test)
         for fitted in fit.logit.alpha_path_rows(fit.weighted(stack.held(train)), alphas, calibrate=False):
             yield class_scores(fitted, left_out)

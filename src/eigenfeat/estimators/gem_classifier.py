@@ -45,13 +45,15 @@ class GEMClassifier(GEMClassifierBase):
     ----------
     n_components, class_pairs, n_pairs, noise, feature_map, ridge, ridge_shape, shrinkage, min_eigenvalue
         As in `GEMFeatures`. With several layers, ``n_components``, ``ridge``, ``shrinkage``, ``min_eigenvalue``,
-        ``max_components``, ``feature_map`` and ``keep_inputs`` may be lists with one value a layer.
-    max_components, keep_inputs, constant, columns, solver, tol, n_jobs
-        As in `GEMFeatures`.
+        ``max_components``, ``feature_map``, ``keep_inputs`` and ``constant`` may be lists with one value a layer.
+    max_components, keep_inputs, constant, columns, subclasses, invariances, solver, tol, n_jobs
+        As in `GEMFeatures`; sub-classes serve all layers, invariances the first.
     n_layers : int
-        More than one is deep GEM: GEM on the features of the layer below.
+        More than one is deep GEM: GEM on the features of the layer below. Where ``n_components`` does not say, layers
+        below the last find as many directions as make about 3000 columns.
     n_estimators : int
-        Classifiers over different random pairs, combined by the geometric mean of their probabilities.
+        Classifiers over different random pairs, combined by the geometric mean of their probabilities. Where pairs
+        are not drawn, as when there are few classes, each member cuts the classes into two sub-classes of its own.
     base_map : transformer, optional
         Any scikit-learn transformer to apply to the treated columns, such as ``RBFSampler`` or ``Nystroem``; rows pass
         through it block by block.
@@ -75,7 +77,7 @@ class GEMClassifier(GEMClassifierBase):
 
     Attributes
     ----------
-    components_, offsets_, eigenvalues_, residuals_, pairs_, solver_, criterion_, moments_, columns_
+    components_, patterns_, offsets_, eigenvalues_, residuals_, pairs_, solver_, criterion_, moments_, columns_
         Of the first layer of the first member, as in `GEMFeatures`.
     stacks_ : tuple of `eigenfeat.features.stack.Stack`
         The layers of each member as a value, with what is known of each direction.
@@ -129,6 +131,8 @@ class GEMClassifier(GEMClassifierBase):
         keep_inputs=True,
         constant=False,
         columns="auto",
+        subclasses=None,
+        invariances=None,
         n_layers=1,
         n_estimators=1,
         base_map="auto",
@@ -157,6 +161,8 @@ class GEMClassifier(GEMClassifierBase):
         self.keep_inputs = keep_inputs
         self.constant = constant
         self.columns = columns
+        self.subclasses = subclasses
+        self.invariances = invariances
         self.n_layers = n_layers
         self.n_estimators = n_estimators
         self.base_map = base_map
@@ -173,7 +179,7 @@ class GEMClassifier(GEMClassifierBase):
         self.random_state = random_state
 
     @checked_fit
-    def fit(self, X, y, sample_weight=None, *, groups=None):
+    def fit(self, X, y, sample_weight=None, *, groups=None, subclass_labels=None):
         """Find features and fit the classifier on them.
 
         Parameters
@@ -185,13 +191,15 @@ class GEMClassifier(GEMClassifierBase):
         groups : (n,) array, optional
             Speaker, subject, recording of each row, where rows of one are alike: rows of a group are left out
             together when probabilities are calibrated. Without, equal rows are.
+        subclass_labels : (n,) array, optional
+            Event of every row, as in `GEMFeatures`.
 
         Returns
         -------
         self
         """
         self.stage_seconds_: dict[str, float] = {}
-        training = self._training_rows(X, y, sample_weight, groups)
+        training = self._training_rows(X, y, sample_weight, groups, subclass_labels)
         with timed(self.stage_seconds_, "choices"):
             base, recipe, last = self._choose(training)
         training = self._behind(base, training)
@@ -211,7 +219,7 @@ class GEMClassifier(GEMClassifierBase):
             return self._base(start.base_map, training.rows), start, LastStage(penalty / n_rows, start.label_smoothing)
         bases = {name: self._base(name, training.rows) for name in free.get("base_map", (start.base_map,))}
         search = Search(
-            TrialRows.of(training.rows, training.classes, training.keys),
+            TrialRows.of(training.rows, training.classes, training.keys, training.events),
             bases,
             lambda recipe: TrialFit(
                 self._settings(self.n_layers, **recipe.layer),
@@ -244,7 +252,8 @@ class GEMClassifier(GEMClassifierBase):
 
     def _bases(self, rows: RandomRows) -> list[str | None]:
         """Base maps that may serve: those of single columns where columns are few and each has a meaning of its own."""
-        if rows_are_sparse(rows) or rows.n_columns > MOST_SPLINED or (self.columns_ and self.columns_.are_pixels):
+        pixels = self.columns_ is not None and self.columns_.are_pixels
+        if rows_are_sparse(rows) or rows.n_columns > MOST_SPLINED or pixels or self.invariances:
             return [None]
         return [None, "splines", *(["products"] if product_knots(rows.n_columns) else [])]
 

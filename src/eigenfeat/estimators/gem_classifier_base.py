@@ -14,11 +14,11 @@ from sklearn.utils.class_weight import compute_sample_weight
 from eigenfeat._sklearn import COUNT, POSITIVE, HasMethods, Interval, Real, StrOptions
 from eigenfeat.estimators.column_splines import basis_names, learn_basis
 from eigenfeat.estimators.edge import ScoresMixin
-from eigenfeat.estimators.gem_base import GEMFeaturesMixin
+from eigenfeat.estimators.gem_base import GEMFeaturesMixin, check_events
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.estimators.validation import check_class_labels, check_weights, group_keys
 from eigenfeat.features.layer import direction_parts
-from eigenfeat.features.stack import Stack, StackSettings, fit_stack, timed
+from eigenfeat.features.stack import Stack, StackSettings, fit_stack, refuse_equal_members, timed
 from eigenfeat.moments import Moments
 from eigenfeat.rows import ArrayRows, LabelledRows, RandomRows
 from eigenfeat.stages import BaseMap, Beside, Chain, FeatureLayer, Fitted, GeometricMean, Softmax, Stage
@@ -44,11 +44,14 @@ class TrainingRows:
     classes : (k,) array
     keys : (n,) array of int
         Equal for rows that are left out together.
+    events : (n,) array, optional
+        The user's labels of sub-classes.
     """
 
     rows: RandomRows
     classes: np.ndarray
     keys: np.ndarray
+    events: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -86,18 +89,20 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
 
     # ------------------------------------------------------------------ fit
 
-    def _training_rows(self, X, y, sample_weight, groups) -> TrainingRows:
+    def _training_rows(self, X, y, sample_weight, groups, subclass_labels=None) -> TrainingRows:
         """Checked rows; the treatment of columns is learnt here."""
         X, y = self._check(X, y)
         weights = check_weights(sample_weight, X)
         classes, codes = check_class_labels(y, weights, estimator=type(self).__name__)
         rows: Any = self._treated(ArrayRows(X, codes, weights))
-        return TrainingRows(rows, classes, group_keys(groups, X))
+        return TrainingRows(rows, classes, group_keys(groups, X), check_events(subclass_labels, rows))
 
     def _base(self, name: Any, rows: Any) -> Chain:
         """A base map learnt from rows: one of ours by name, none, or the user's, which is kept as ``base_map_``."""
         if name is None:
             return Chain()
+        if getattr(self, "invariances", None):
+            raise ValueError("invariances transform the inputs, and base_map stands between them and the directions.")
         if isinstance(name, str):
             return Chain((learn_basis(rows, products=name == "products"),))
         self.base_map_ = clone(name).fit(rows.array, rows.labels)
@@ -111,10 +116,13 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
     def _fit_members(self, moments: Moments, training: TrainingRows, settings: StackSettings, last: LastStage):
         """Fit all members with these settings, of which the moments of the first layer are given."""
         rng = check_random_state(self.random_state)
+        settings = settings.of_member(self.n_estimators, len(training.classes), training.events is not None)
         stacks: list[Stack] = []
         classifiers: list[Any] = []
         for _ in range(self.n_estimators):
-            stack = fit_stack(moments, training.rows, settings, rng, self.stage_seconds_)
+            stack = fit_stack(moments, training.rows, settings, rng, self.stage_seconds_, training.events)
+            if stacks:
+                refuse_equal_members(stacks[0], stack)
             stacks.append(stack)
             with timed(self.stage_seconds_, "classifier"):
                 rows = self._with_class_weights(stack.held(training.rows), training.classes)

@@ -46,7 +46,8 @@ class GEMClassifierCV(GEMClassifierBase):
         A share in (0, 1) of rows to hold out once, a number of folds, or what scikit-learn takes for ``cv``.
     scoring : {"accuracy", "neg_log_loss"}
         What is maximised on the held-out rows. Of equal candidates the more regularised is taken.
-    class_pairs, n_pairs, noise, feature_map, ridge_shape, shrinkage, max_components, keep_inputs, constant, columns
+    class_pairs, n_pairs, noise, feature_map, ridge_shape, shrinkage, max_components, keep_inputs, constant, columns,
+    subclasses
         As in `GEMFeatures`.
     n_estimators, base_map, label_smoothing, class_weight, solver, tol, max_iter, n_jobs, verbose, random_state
         As in `GEMClassifier`; the choice is made with the first member of an ensemble.
@@ -63,8 +64,8 @@ class GEMClassifierCV(GEMClassifierBase):
         Its place in ``cv_results_``.
     cv_results_ : dict of arrays
         Every candidate with its scores, as in scikit-learn's ``GridSearchCV``.
-    components_, offsets_, eigenvalues_, residuals_, pairs_, solver_, criterion_, moments_, columns_, stacks_,
-    classifiers_, n_iter_, stage_seconds_, classes_, n_features_in_
+    components_, patterns_, offsets_, eigenvalues_, residuals_, pairs_, solver_, criterion_, moments_, columns_,
+    stacks_, classifiers_, n_iter_, stage_seconds_, classes_, n_features_in_
         As in `GEMClassifier`.
 
     References
@@ -112,6 +113,7 @@ class GEMClassifierCV(GEMClassifierBase):
         keep_inputs=True,
         constant=False,
         columns="auto",
+        subclasses=None,
         n_estimators=1,
         base_map=None,
         label_smoothing=0.2,
@@ -139,6 +141,7 @@ class GEMClassifierCV(GEMClassifierBase):
         self.keep_inputs = keep_inputs
         self.constant = constant
         self.columns = columns
+        self.subclasses = subclasses
         self.n_estimators = n_estimators
         self.base_map = base_map
         self.label_smoothing = label_smoothing
@@ -151,7 +154,7 @@ class GEMClassifierCV(GEMClassifierBase):
         self.random_state = random_state
 
     @checked_fit
-    def fit(self, X, y, sample_weight=None, *, groups=None):
+    def fit(self, X, y, sample_weight=None, *, groups=None, subclass_labels=None):
         """Choose on held-out rows, then fit on all of them.
 
         Parameters
@@ -162,12 +165,14 @@ class GEMClassifierCV(GEMClassifierBase):
         sample_weight : (n,) array, optional
         groups : (n,) array, optional
             Speaker, subject, recording of each row, where rows of one are alike: rows of a group are held out together.
+        subclass_labels : (n,) array, optional
+            Event of every row, as in `GEMFeatures`.
 
         Returns
         -------
         self
         """
-        training = self._training_rows(X, y, sample_weight, groups)
+        training = self._training_rows(X, y, sample_weight, groups, subclass_labels)
         self.stage_seconds_: dict[str, float] = {}
         candidates = grid(self.ridges, self.min_eigenvalues, self.n_components_grid, self.alphas)
         base = self._settings(**candidates[0].params)
@@ -201,7 +206,8 @@ class GEMClassifierCV(GEMClassifierBase):
             widest = Candidate(ridge, min(self.min_eigenvalues), max(self.n_components_grid), max(self.alphas))
             settings = widest.settings(base)
             rng = check_random_state(self.random_state)
-            (fitted,) = fit_stack(moments, train, settings, rng, self.stage_seconds_).layers
+            events = None if training.events is None else training.events[split[0]]
+            (fitted,) = fit_stack(moments, train, settings, rng, self.stage_seconds_, events).layers
             for threshold, count in product(self.min_eigenvalues, self.n_components_grid):
                 thinned = with_map(fitted.directions.thinned(threshold, count), moments, train, settings.layers[0])
                 rows = self._with_class_weights(thinned.held(train), training.classes)

@@ -7,12 +7,12 @@ from sklearn.utils import check_random_state
 
 from eigenfeat._sklearn import checked_fit
 from eigenfeat.estimators.edge import renamed_parameters
-from eigenfeat.estimators.gem_base import RENAMED, GEMFeaturesMixin
+from eigenfeat.estimators.gem_base import RENAMED, GEMFeaturesMixin, check_events
 from eigenfeat.estimators.streaming import streamed
 from eigenfeat.estimators.validation import check_class_labels, check_moments, check_weights
 from eigenfeat.features.stack import StackSettings, fit_stack, layer_moments
 from eigenfeat.moments import Moments
-from eigenfeat.rows import ArrayRows, RowSource
+from eigenfeat.rows import ArrayRows, LabelledRows, RandomRows, RowSource
 from eigenfeat.stages import Chain, Fitted
 
 
@@ -39,7 +39,7 @@ class GEMFeatures(GEMFeaturesMixin):
         the name of a strategy:
 
         - "auto": all pairs up to 12 classes, then a hypercube thinned to four problems a class, beyond 245 classes
-          to 240,000 / classes problems in all;
+          to 240,000 / classes problems in all, but at least one a class;
         - "all": all k (k - 1);
         - "hypercube": labels placed at random on a hypercube, neighbours in both orders, k log₂ k;
         - "random", "stratified": as many pairs at random; with every class equally often on either side;
@@ -49,14 +49,16 @@ class GEMFeatures(GEMFeaturesMixin):
         - "contractions": classes clustered by their moments; groups over groups, and each class over and under
           the rest of its group (section 5 of the paper).
     n_pairs : int, optional
-        How many pairs for "hypercube", "random", "stratified" and "auto"; how many groups for "contractions".
+        How many pairs for "hypercube", "random", "stratified" and "auto"; how many groups for "contractions". Any
+        number from k / 2 leaves no class out; fewer get a warning. With sub-classes, pairs of classes are counted.
     noise : {"second_moment", "covariance"}
         "covariance" takes both sides about the mean of the noise class (footnote 1 of the paper).
     feature_map : str, FeatureMap or callable
         "cubic" (:math:`\max(0, \pm p)^{\alpha/2}`, α = 1, 2, 3), "soft-cubic" (the same powers of
         :math:`\sqrt{1 + |p|} - 1`, gentler at zero), "rectified" (:math:`\max(0, \pm p)`),
-        "rectified-positive" (one side of it), "sqrt", "square", "absolute", "spline", "identity" (the projections
-        themselves, for trees), a map of `eigenfeat.features.maps`, or a function of the (n, m) projections.
+        "rectified-positive" (one side of it), "sqrt", "square", "absolute", "spline", "smooth-spline" (with a
+        roughness penalty), "identity" (the projections themselves, for trees), a map of `eigenfeat.features.maps` such
+        as ``SmoothSplineMap(penalty=3.0)``, or a function of the (n, m) projections.
     ridge : float
         ρ: added to the noise's diagonal, relative to its mean.
     ridge_shape : {"identity", "diagonal"}
@@ -75,6 +77,14 @@ class GEMFeatures(GEMFeaturesMixin):
     columns : "auto", str, dict, sequence of str or None
         What is done to the columns first, as in `ColumnScaler`; None leaves them as they are. Moments and directions
         are those of the treated columns.
+    subclasses : int, optional
+        Clusters (k-means of its rows) that each class is cut into, fewer where it has few rows: every sub-class has
+        moments of its own, and a pair of classes becomes all pairs of their sub-classes (section 5 of the paper,
+        moments "conditioned on other events"). ``pairs_`` then has "3/0", "5/1". `fit` takes events of one's own.
+    invariances : list of transformations or of (weight, transformation), optional
+        Functions from rows to rows (`eigenfeat.kernel.invariances` has some for images) that should not matter: the
+        mean of ``(x - Lx)(x - Lx)ᵀ``, times the weight, is added to every noise matrix of the first layer, beside
+        the ridge, so that directions avoid what the transformation changes.
     solver, tol, random_state
         As in `FisherLDA`; the seed also draws pairs.
     n_jobs : int, optional
@@ -85,6 +95,8 @@ class GEMFeatures(GEMFeaturesMixin):
     components_ : (m, d) array
         Directions as rows, pair by pair, strongest first, in the space of the treated columns; `offsets_` is added
         to their projections.
+    patterns_ : (m, d) array
+        What each component looks like in the input.
     eigenvalues_, residuals_ : (m,) arrays
     pairs_ : (m, 2) array
         Labels of numerator and denominator of each component.
@@ -129,6 +141,8 @@ class GEMFeatures(GEMFeaturesMixin):
         keep_inputs=True,
         constant=False,
         columns="auto",
+        subclasses=None,
+        invariances=None,
         solver="auto",
         tol=None,
         n_jobs=None,
@@ -147,13 +161,15 @@ class GEMFeatures(GEMFeaturesMixin):
         self.keep_inputs = keep_inputs
         self.constant = constant
         self.columns = columns
+        self.subclasses = subclasses
+        self.invariances = invariances
         self.solver = solver
         self.tol = tol
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     @checked_fit
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None, *, subclass_labels=None):
         """Find the directions that tell the classes of y apart.
 
         Parameters
@@ -164,6 +180,8 @@ class GEMFeatures(GEMFeaturesMixin):
         y : (n,) array
             Class labels; for a source the name of their column, where it does not say.
         sample_weight : (n,) array, optional
+        subclass_labels : (n,) array, optional
+            Event of every row (speaker, season, machine): cuts classes into sub-classes in place of ``subclasses``.
 
         Returns
         -------
@@ -175,7 +193,9 @@ class GEMFeatures(GEMFeaturesMixin):
         self.stage_seconds_: dict[str, float] = {}
         moments = layer_moments(rows, settings.layers[0], classes, self.stage_seconds_)
         check_moments(moments, True, False, estimator=type(self).__name__)
-        return self._fit(moments, rows, settings)
+        if classes is None and isinstance(rows, RandomRows):
+            rows = LabelledRows(rows, np.searchsorted(moments.classes, rows.labels), rows.weights)  # type: ignore[arg-type]
+        return self._fit(moments, rows, settings, check_events(subclass_labels, rows))
 
     @checked_fit
     def fit_moments(self, moments):
@@ -186,7 +206,9 @@ class GEMFeatures(GEMFeaturesMixin):
         moments : Moments
             Of labelled rows, as `eigenfeat.moments.collect_moments` makes and ``moments_`` keeps them, merged or not.
             With ``constant``, of rows whose last column is one. Moments cannot be treated by column any more: collect
-            them of rows a `ColumnScaler` has treated, if their columns have different units.
+            them of rows a `ColumnScaler` has treated, if their columns have different units. Where a class's mean
+            does not tell a direction's sign, only rows can: from moments alone the entry of largest magnitude is made
+            positive.
 
         Returns
         -------
@@ -195,17 +217,19 @@ class GEMFeatures(GEMFeaturesMixin):
         settings = self._settings()
         (layer,) = settings.layers
         check_moments(moments, True, layer.regularisation.needs_fourth_moment, estimator=type(self).__name__)
+        if settings.subclasses not in (None, 1) or settings.invariances:
+            raise ValueError("subclasses and invariances are found from rows, and moments have none: call fit.")
         if settings.needs_rows:
             raise ValueError(
                 f"The feature map {layer.feature_map.name!r} learns from the projections of rows, and moments have "
                 "none: call fit with rows, or choose a map that has nothing to learn, such as 'soft-cubic'."
             )
-        if self.constant and not _ends_with_one(moments):
+        if layer.constant and not _ends_with_one(moments):
             raise ValueError(
                 "constant=True needs moments of rows with a last column of ones, which these are not: append it to "
                 "the rows before collecting, or use constant=False."
             )
-        self.n_features_in_ = moments.n_features - self.constant
+        self.n_features_in_ = moments.n_features - layer.constant
         self._inputs, self.columns_ = Chain(), None
         self.stage_seconds_ = {}
         return self._fit(moments, None, settings)
@@ -219,8 +243,8 @@ class GEMFeatures(GEMFeaturesMixin):
         classes, codes = check_class_labels(y, weights, estimator=type(self).__name__)
         return ArrayRows(X, codes, weights), classes
 
-    def _fit(self, moments: Moments, rows: RowSource | None, settings: StackSettings):
-        stack = fit_stack(moments, rows, settings, check_random_state(self.random_state), self.stage_seconds_)
+    def _fit(self, moments: Moments, rows: RowSource | None, settings: StackSettings, events=None):
+        stack = fit_stack(moments, rows, settings, check_random_state(self.random_state), self.stage_seconds_, events)
         self.classes_, self.moments_, self.stacks_ = moments.classes, moments, (stack,)
         self.fitted_ = Fitted(features=self._inputs.then(*stack.chain.stages))
         return self

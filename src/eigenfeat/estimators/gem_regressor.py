@@ -42,12 +42,12 @@ class GEMRegressor(PredictionsMixin, MultiOutputMixin, GEMBase):
         Ridge penalty; by default chosen by generalized cross-validation on the training rows.
     class_pairs, n_pairs, noise, feature_map, ridge, ridge_shape, shrinkage, min_eigenvalue, max_components
         As in `GEMFeatures`; pairs are pairs of slices, numbered from the lowest.
-    keep_inputs, constant, columns, solver, tol, n_jobs, random_state
+    keep_inputs, constant, columns, subclasses, invariances, solver, tol, n_jobs, random_state
         As in `GEMFeatures`.
 
     Attributes
     ----------
-    components_, offsets_, eigenvalues_, residuals_, pairs_, solver_, criterion_, moments_, columns_
+    components_, patterns_, offsets_, eigenvalues_, residuals_, pairs_, solver_, criterion_, moments_, columns_
         Of the first contraction, as in `GEMFeatures`.
     contractions_ : (n_contractions, n_outputs) array
         The vectors u.
@@ -100,6 +100,8 @@ class GEMRegressor(PredictionsMixin, MultiOutputMixin, GEMBase):
         keep_inputs=True,
         constant=False,
         columns="auto",
+        subclasses=None,
+        invariances=None,
         solver="auto",
         tol=None,
         n_jobs=None,
@@ -121,6 +123,8 @@ class GEMRegressor(PredictionsMixin, MultiOutputMixin, GEMBase):
         self.keep_inputs = keep_inputs
         self.constant = constant
         self.columns = columns
+        self.subclasses = subclasses
+        self.invariances = invariances
         self.solver = solver
         self.tol = tol
         self.n_jobs = n_jobs

@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.utils import check_random_state
 
+from eigenfeat.features.tangents import Transformation, transformed, weighted_transformations
 from eigenfeat.kernel import Loss, Squared
-from eigenfeat.kernel.invariances import Transformation, transformed, weighted_transformations
 from eigenfeat.kernel.problem import DEFAULTS, KernelProblem
 from eigenfeat.kernel.table import draws_centers
 from eigenfeat.rows import Block

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 
 from eigenfeat.export.archive import Refusal
 from eigenfeat.features.hat_products import HatProductMap
-from eigenfeat.features.maps import FEATURE_MAPS, PlainMap, PowerMap, ProductMap, SplineMap
+from eigenfeat.features.maps import FEATURE_MAPS, PlainMap, PowerMap, ProductMap, SmoothSplineMap, SplineMap
 from eigenfeat.rows import RowStore
 from eigenfeat.scores.autoencoder import HiddenLayer, TiedAutoencoder
 from eigenfeat.solvers import DenseVectors, DualVectors, Vectors
@@ -292,6 +292,10 @@ def check_map(feature_map: Any, n_projections: int) -> int:
         n_products = n_projections * (n_projections - 1) // 2 * feature_map.n_knots**2
         demand(n_products <= MOST_COLUMNS, "there are too many products")
         check_numbers(feature_map.knots, (n_projections, feature_map.n_knots), "the knots of products")
+    elif isinstance(feature_map, SmoothSplineMap):
+        demand(isinstance(feature_map.splines, SplineMap), "smooth splines are of something else")
+        _check_spline(feature_map.splines, n_projections)
+        demand(is_number(feature_map.penalty) and feature_map.penalty >= 0, "a roughness penalty is no number")
     elif isinstance(feature_map, SplineMap):
         _check_spline(feature_map, n_projections)
     elif isinstance(feature_map, PowerMap):

@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from eigenfeat.features.maps import FEATURE_MAPS, FeatureMap
+from eigenfeat.features.orientation import settle_by_rows
 from eigenfeat.features.pairs import auto_directions, choose_contrasts
-from eigenfeat.moments import Moments
+from eigenfeat.features.subclasses import Subclasses, between_subclasses
+from eigenfeat.moments import Moments, SymmetricForm
 from eigenfeat.quotients import NO_REGULARISATION, Quotient, Regularisation, contrast
-from eigenfeat.rows import RandomRows
+from eigenfeat.rows import RandomRows, RowSource
 from eigenfeat.solvers import Directions, solve
 from eigenfeat.stages import Affine, FeatureLayer
 
@@ -36,6 +38,8 @@ class LayerSettings:
     feature_map: FeatureMap = FEATURE_MAPS["soft-cubic"]
     keep_inputs: bool = True
     constant: bool = False
+    max_columns: int | None = None
+    """Columns its map may make of the directions when ``n_components`` does not say how many."""
     solver: str = "auto"
     tol: float | None = None
     n_jobs: int | None = None
@@ -106,16 +110,54 @@ class LayerDirections:
         return self.subset(np.flatnonzero(keep if keep.any() else rank == 0))
 
 
+@dataclass(frozen=True, eq=False)
+class LayerEvidence:
+    """What the directions of a layer are found from.
+
+    Attributes
+    ----------
+    moments : Moments
+        Of the classes.
+    rows : RowSource, optional
+        Those behind the moments, labelled with indices into the classes, or into the sub-classes where there are any;
+        they settle the signs that means leave open.
+    subclasses : Subclasses, optional
+        Into which classes are cut.
+    parts : Moments, optional
+        Of the sub-classes.
+    tangents : SymmetricForm, optional
+        Added to every noise matrix.
+    """
+
+    moments: Moments
+    rows: RowSource | None = None
+    subclasses: Subclasses | None = None
+    parts: Moments | None = None
+    tangents: SymmetricForm | None = None
+
+
 def find_layer(
-    moments: Moments, settings: LayerSettings, rng: np.random.RandomState, dtype: np.dtype
+    evidence: LayerEvidence, settings: LayerSettings, rng: np.random.RandomState, dtype: np.dtype
 ) -> LayerDirections:
     """Solve all contrasts of a layer and keep the directions the settings ask for (Algorithm 1, lines 1-5)."""
+    moments = evidence.moments
     chosen = choose_contrasts(moments, settings.class_pairs, rng, settings.n_pairs)
+    if evidence.subclasses is not None:
+        assert evidence.parts is not None
+        moments = evidence.parts
+        chosen = between_subclasses(chosen, evidence.subclasses, moments)
     labels = [f"{a} vs {b}" for a, b in chosen.names]
-    quotients = contrast(moments, chosen.mixtures, labels, settings.noise, settings.regularisation)  # type: ignore[arg-type]
+    quotients = contrast(
+        moments,
+        chosen.mixtures,
+        labels,
+        settings.noise,  # type: ignore[arg-type]
+        settings.regularisation,
+        evidence.tangents,
+    )
     found = solve(
         quotients,
-        _per_pair(settings, len(chosen), moments),
+        _per_pair(settings, len(chosen), evidence.moments),
         solver=settings.solver,
         min_eigenvalue=max(settings.min_eigenvalue or 0.0, NO_SIGNAL),
         tol=settings.tol,
@@ -124,8 +166,10 @@ def find_layer(
         random_state=int(rng.randint(2**31 - 1)),
     )
     found = _at_least_one(found, quotients, settings, dtype)
+    if isinstance(evidence.rows, RandomRows) and evidence.rows.labels is not None:
+        found = settle_by_rows(found, quotients, chosen.mixtures, moments, evidence.rows)
     layer = _joined(found, quotients, chosen.names)
-    limit = settings.max_components
+    limit = _most(settings)
     return layer if limit is None or layer.n_directions <= limit else layer.strongest(limit)
 
 
@@ -165,7 +209,17 @@ def direction_parts(rows: RandomRows, layer: FeatureLayer, coefficients: np.ndar
 def _per_pair(settings: LayerSettings, n_pairs: int, moments: Moments) -> int:
     if settings.n_components is not None:
         return settings.n_components
-    return int(np.clip(auto_directions(moments.n_classes, moments.counts.sum()) // n_pairs, 1, AUTO_PER_PAIR))
+    total = auto_directions(moments.n_classes, moments.counts.sum())
+    if settings.max_columns is not None:
+        total = min(total, settings.max_columns // settings.feature_map.n_columns(1))
+    return int(np.clip(total // n_pairs, 1, AUTO_PER_PAIR))
+
+
+def _most(settings: LayerSettings) -> int | None:
+    """Directions in all at most."""
+    if settings.max_components is not None or settings.n_components is not None or settings.max_columns is None:
+        return settings.max_components
+    return max(1, settings.max_columns // settings.feature_map.n_columns(1))
 
 
 def _at_least_one(

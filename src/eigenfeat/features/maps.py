@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from eigenfeat.features.splines import SplineMap
+from eigenfeat.features.splines import SmoothSplineMap, SplineMap
 from eigenfeat.stages.feature_map import FeatureMap, largest_magnitude
 
 
@@ -254,6 +254,7 @@ FEATURE_MAPS: dict[str, FeatureMap] = {
     "square": PlainMap("square"),
     "absolute": PlainMap("absolute"),
     "spline": SplineMap(),
+    "smooth-spline": SmoothSplineMap(),
     "identity": PlainMap("identity"),
 }
 

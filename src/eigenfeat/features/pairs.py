@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -62,6 +63,15 @@ def auto_directions(k: int, n_rows: float = np.inf) -> int:
     return int(min(np.clip(n_rows / ROWS_A_DIRECTION, fewest, most), max(2, AUTO_COEFFICIENTS // k)))
 
 
+def draws_pairs(strategy: str | Sequence, k: int, n_pairs: int | None = None) -> bool:
+    """Whether a strategy leaves which of the pairs of k classes to chance."""
+    if not isinstance(strategy, str) or strategy not in ("auto", "hypercube", "random", "stratified"):
+        return False
+    if strategy == "auto" and k <= ALL_PAIRS_UP_TO:
+        return False
+    return min(n_pairs or default_count(k), default_count(k) if strategy == "hypercube" else k * k) < k * (k - 1)
+
+
 def default_count(k: int) -> int:
     """Ordered pairs of a full hypercube on at least k corners: k log₂ k, but never more than there are."""
     return min(k * max(1, int(np.ceil(np.log2(k)))), k * (k - 1))
@@ -76,34 +86,82 @@ def all_pairs(k: int) -> np.ndarray:
 def hypercube_pairs(k: int, rng: np.random.RandomState, n_pairs: int | None = None) -> np.ndarray:
     """Labels placed at random on the corners of a hypercube; neighbours along an edge, in both orders.
 
-    With ``n_pairs`` below their number, edges are dropped dimension by dimension, so that every class keeps about
-    equally many.
+    With ``n_pairs`` below their number, the edges kept are first those that give every class a neighbour, then those
+    that connect all classes (k - 1 edges do), then others dimension by dimension, so that every class keeps about
+    equally many. Below k pairs some edges stand in one order only.
     """
     corners = rng.permutation(k)
     n_bits = max(1, int(np.ceil(np.log2(k))))
     edges = [(a, a ^ (1 << bit)) for bit in rng.permutation(n_bits) for a in range(k) if a < a ^ (1 << bit) < k]
-    if n_pairs is not None:
-        edges = edges[: max(1, n_pairs // 2)]
-    neighbours = corners[np.array(edges)]
-    return np.concatenate([neighbours, neighbours[:, ::-1]])
+    if n_pairs is None or n_pairs >= 2 * len(edges):
+        return _both_orders(corners[np.array(edges)])
+    _warn_of_uncovered(k, n_pairs)
+    tree = _corner_tree(k)
+    known = {(b, a) for a, b in tree.tolist()}
+    rest = np.array([edge for edge in edges if edge not in known], dtype=np.intp).reshape(-1, 2)
+    ordered = corners[np.concatenate([tree, rest])]
+    cover = -(-k // 2)
+    if n_pairs >= 2 * cover:
+        return _both_orders(ordered[: n_pairs // 2])
+    one_way = ordered[: min(n_pairs, cover)]
+    return np.concatenate([one_way, one_way[: n_pairs - len(one_way), ::-1]])
 
 
 def random_pairs(k: int, n_pairs: int, rng: np.random.RandomState) -> np.ndarray:
-    """Ordered pairs drawn uniformly, without repeats."""
+    """Ordered pairs drawn uniformly, without repeats; if that leaves a class out, beside a random matching of all."""
     everything = all_pairs(k)
-    return everything[np.sort(rng.permutation(len(everything))[:n_pairs])]
+    drawn = rng.permutation(len(everything))
+    chosen = drawn[:n_pairs]
+    _warn_of_uncovered(k, n_pairs)
+    if len(np.unique(everything[chosen])) < k:
+        circle = rng.permutation(k)
+        ends = np.column_stack([circle, np.roll(circle, -1)])[::2]
+        matching = ends[:, 0] * (k - 1) + ends[:, 1] - (ends[:, 1] > ends[:, 0])  # their places in all_pairs
+        chosen = np.concatenate([matching, drawn[~np.isin(drawn, matching)]])[:n_pairs]
+    return everything[np.sort(chosen)]
 
 
 def stratified_pairs(k: int, n_pairs: int, rng: np.random.RandomState) -> np.ndarray:
     """Random pairs in which every class is numerator and denominator equally often (up to one).
 
-    Labels sit at random on a circle; a round pairs every class with the one a random number of places further on.
+    Labels sit at random on a circle; a round pairs every class with the one a random number of places further on. A
+    part of a first round pairs one arc with the next, so that half a round holds every class.
     """
     n_pairs = min(n_pairs, k * (k - 1))
+    _warn_of_uncovered(k, n_pairs)
     circle = rng.permutation(k)
     steps = 1 + rng.permutation(k - 1)
+    if n_pairs < k:
+        steps = np.array([n_pairs])
     rounds = [np.column_stack([circle, np.roll(circle, -step)]) for step in steps[: -(-n_pairs // k)]]
     return np.concatenate(rounds)[:n_pairs]
+
+
+def _both_orders(edges: np.ndarray) -> np.ndarray:
+    return np.concatenate([edges, edges[:, ::-1]])
+
+
+def _corner_tree(k: int) -> np.ndarray:
+    """Edges of a hypercube that connect its first k corners, those first that give every corner a neighbour.
+
+    Every corner but 0 is joined to the one without its lowest bit: (a, a - 1) for odd a are a matching, to which the
+    last corner is added where k is odd; further edges come dimension by dimension.
+    """
+    a = np.arange(1, k)
+    lowest = a & -a
+    rank = np.where((a == k - 1) & (lowest > 1), 1.5, lowest)
+    order = np.argsort(rank, kind="stable")
+    return np.column_stack([a, a - lowest])[order]
+
+
+def _warn_of_uncovered(k: int, n_pairs: int) -> None:
+    if 2 * n_pairs < k:
+        warnings.warn(
+            f"n_pairs={n_pairs} pairs hold at most {2 * n_pairs} of {k} classes: the others are told apart from "
+            f"nothing. Give at least {-(-k // 2)}.",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def contractions(moments: Moments, rng: np.random.RandomState, n_groups: int | None = None) -> Contrasts:
@@ -235,7 +293,8 @@ def _auto(moments: Moments, rng: np.random.RandomState, n_pairs: int | None) -> 
     k = moments.n_classes
     if k <= ALL_PAIRS_UP_TO:
         return _of_pairs(moments, all_pairs(k))
-    return _of_pairs(moments, hypercube_pairs(k, rng, n_pairs or min(AUTO_PAIRS_PER_CLASS * k, auto_directions(k))))
+    affordable = min(AUTO_PAIRS_PER_CLASS * k, auto_directions(k))
+    return _of_pairs(moments, hypercube_pairs(k, rng, n_pairs or max(k + k % 2, affordable)))
 
 
 def _all(moments: Moments, rng: np.random.RandomState, n_pairs: int | None) -> Contrasts:

@@ -81,6 +81,56 @@ class SplineMap(FeatureMap):
         return B.astype(self.knots.dtype)
 
 
+@dataclass(frozen=True, eq=False)
+class SmoothSplineMap(FeatureMap):
+    """Splines in coordinates in which a ridge penalises roughness: P-splines (Eilers & Marx 1996) for the logit.
+
+    With c the coefficients of the B-splines of one projection and D the matrix of second differences, the columns are
+    ``B (I + penalty DᵀD)^-½``: a ridge ``α‖θ‖²`` on their coefficients is ``α (‖c‖² + penalty ‖Dc‖²)`` on c. Functions
+    stay those of `SplineMap`; curved ones cost more. At zero the map is `SplineMap` itself.
+
+    Parameters
+    ----------
+    splines : SplineMap
+        The basis; a penalty lets it have more knots.
+    penalty : float
+        Of second differences, beside one of the coefficients themselves.
+
+    Examples
+    --------
+    >>> from eigenfeat import GEMClassifier
+    >>> from eigenfeat.features.maps import SmoothSplineMap, SplineMap
+    >>> GEMClassifier(2, feature_map=SmoothSplineMap(SplineMap(n_knots=10), penalty=5.0)).feature_map.n_columns(2)
+    24
+    """
+
+    splines: SplineMap = SplineMap(n_knots=10)
+    penalty: float = 10.0
+    name: str = "smooth-spline"
+
+    def n_columns(self, n_projections: int) -> int:
+        return self.splines.n_columns(n_projections)
+
+    def fit(self, projections: np.ndarray) -> SmoothSplineMap:
+        return replace(self, splines=self.splines.fit(projections))
+
+    def write(self, projections: np.ndarray, out: np.ndarray, start: int = 0) -> None:
+        n, m = projections.shape
+        functions = self.splines(projections).reshape(n, -1, m)
+        smoothed = self._smoothing.astype(out.dtype) @ functions
+        out[:, start : start + self.n_columns(m)] = smoothed.reshape(n, -1)
+
+    def feature_names(self, projection_names: Sequence[str]) -> list[str]:
+        return [name.replace("_spline", "_smooth") for name in self.splines.feature_names(projection_names)]
+
+    @cached_property
+    def _smoothing(self) -> np.ndarray:
+        """``(I + penalty DᵀD)^-½``, symmetric."""
+        differences = np.diff(np.eye(self.splines.n_columns(1)), 2, axis=0)
+        values, vectors = np.linalg.eigh(differences.T @ differences)
+        return (vectors / np.sqrt(1 + self.penalty * np.maximum(values, 0))) @ vectors.T
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def _write_splines(projections, inner, pieces, out, start):  # pragma: no cover - compiled
     n, m = projections.shape

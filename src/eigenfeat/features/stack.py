@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -9,14 +10,23 @@ from time import perf_counter
 
 import numpy as np
 
-from eigenfeat.features.layer import LayerDirections, LayerSettings, find_layer, unit_scale
+from eigenfeat.features.layer import LayerDirections, LayerEvidence, LayerSettings, find_layer, unit_scale
 from eigenfeat.features.maps import FeatureMap
+from eigenfeat.features.pairs import draws_pairs
+from eigenfeat.features.subclasses import Subclasses, clustered
+from eigenfeat.features.tangents import Transformation, tangent_moment
 from eigenfeat.moments import Moments, collect_moments
-from eigenfeat.rows import RandomRows, RowSource, first_rows, mapped
+from eigenfeat.rows import LabelledRows, RandomRows, RowSource, first_rows, mapped
 from eigenfeat.stages import Affine, Chain, FeatureLayer, LayerRows, Stage, WithConstant
 
 MAP_SAMPLE = 20_000
 """Rows whose projections a fitted map (a spline's knots) learns from."""
+
+MEMBER_SUBCLASSES = 2
+"""Sub-classes of a class in the members of an ensemble that draw no pairs."""
+
+SAME_MEMBERS = 1e-6
+"""Relative difference of eigenvalues up to which two members have found the same directions."""
 
 Seconds = dict[str, float]
 """What the stages of a fit took, by name."""
@@ -24,14 +34,37 @@ Seconds = dict[str, float]
 
 @dataclass(frozen=True)
 class StackSettings:
-    """What every layer is asked for, from the first to the last."""
+    """What every layer is asked for, from the first to the last.
+
+    Attributes
+    ----------
+    layers : tuple of LayerSettings
+    subclasses : int, optional
+        Clusters that each class is cut into, for the moments of all layers.
+    invariances : tuple of (weight, transformation)
+        Of the first layer's rows, whose tangents are noise there.
+    """
 
     layers: tuple[LayerSettings, ...]
+    subclasses: int | None = None
+    invariances: tuple[tuple[float, Transformation], ...] = ()
 
     @property
     def needs_rows(self) -> bool:
         """Whether moments alone will not do."""
-        return len(self.layers) > 1 or self.layers[0].feature_map.learns
+        cut = self.subclasses is not None and self.subclasses > 1
+        return len(self.layers) > 1 or self.layers[0].feature_map.learns or cut or bool(self.invariances)
+
+    def of_member(self, n_members: int, n_classes: int, has_events: bool = False) -> StackSettings:
+        """The settings of a member of an ensemble, whose own random numbers make it differ from the others.
+
+        Where pairs are drawn, members draw their own; otherwise each cuts the classes into sub-classes of its own.
+        """
+        first = self.layers[0]
+        random = draws_pairs(first.class_pairs, n_classes, first.n_pairs)
+        if n_members == 1 or random or has_events or self.subclasses is not None:
+            return self
+        return replace(self, subclasses=MEMBER_SUBCLASSES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +119,7 @@ def fit_stack(
     settings: StackSettings,
     rng: np.random.RandomState,
     seconds: Seconds,
+    events: np.ndarray | None = None,
 ) -> Stack:
     """Algorithm 1, lines 1-7, as often as there are layers.
 
@@ -98,9 +132,11 @@ def fit_stack(
         needed where ``settings.needs_rows`` is false.
     settings : StackSettings
     rng : RandomState
-        Draws pairs and starts of iterative solvers.
+        Draws sub-classes, pairs and starts of iterative solvers.
     seconds : dict
         Added to: what "moments" and "directions" took.
+    events : (n,) array, optional
+        Labels of the user's that cut the classes into sub-classes, instead of clusters.
 
     Returns
     -------
@@ -108,15 +144,35 @@ def fit_stack(
     """
     stack = Stack()
     dtype = np.dtype(np.float64) if rows is None else rows.dtype
+    with timed(seconds, "moments"):
+        cut = _subclasses(rows, moments.classes, settings.subclasses, rng, events)
+        tangents = tangent_moment(rows, settings.invariances, settings.layers[0].constant)
     for index, layer in enumerate(settings.layers):
         if index > 0:
             assert isinstance(rows, RandomRows)
-            rows = stack.layers[-1].held(rows)
-            moments = layer_moments(rows, layer, moments.classes, seconds)
+            rows, tangents = stack.layers[-1].held(rows), None
+        evidence = _evidence(moments if index == 0 else None, rows, moments.classes, cut, layer, seconds)
         with timed(seconds, "directions"):
-            directions = find_layer(moments, layer, rng, dtype)
-        stack = Stack((*stack.layers, with_map(directions, moments, rows, layer)))
+            directions = find_layer(replace(evidence, tangents=tangents), layer, rng, dtype)
+        stack = Stack((*stack.layers, with_map(directions, evidence.moments, rows, layer)))
     return stack
+
+
+def refuse_equal_members(first: Stack, other: Stack) -> None:
+    """An ensemble whose members are alike is one model at the cost of several.
+
+    Raises
+    ------
+    ValueError
+        When two stacks have found the same directions.
+    """
+    one, two = (np.sort(stack.layers[0].directions.eigenvalues) for stack in (first, other))
+    if len(one) == len(two) and np.allclose(one, two, rtol=SAME_MEMBERS, atol=0):
+        raise ValueError(
+            "The members of the ensemble would be identical: their pairs are the same and their classes are cut alike. "
+            'Use n_estimators=1, class_pairs="hypercube", "random" or "stratified" with fewer than all pairs, or '
+            f"subclasses={MEMBER_SUBCLASSES} with enough rows of each class."
+        )
 
 
 def layer_moments(
@@ -125,7 +181,14 @@ def layer_moments(
     """Class moments of the rows that one layer sees, whose labels are indices into ``classes``, or (None) themselves.
 
     ``n_rows`` is how many rows there will be when these are a part that will be merged with others.
+
+    Raises
+    ------
+    ValueError
+        When the matrices would not fit into this machine's memory.
     """
+    if classes is not None and isinstance(rows, RandomRows):
+        _refuse_beyond_memory(len(classes), rows.n_columns + settings.constant, n_rows or rows.n_rows)
     with timed(seconds, "moments"):
         moments = collect_moments(
             _with_constant(rows, settings.constant),
@@ -157,6 +220,63 @@ def timed(seconds: Seconds, stage: str) -> Iterator[None]:
     start = perf_counter()
     yield
     seconds[stage] = seconds.get(stage, 0.0) + perf_counter() - start
+
+
+def _subclasses(
+    rows: RowSource | None,
+    classes: np.ndarray,
+    count: int | None,
+    rng: np.random.RandomState,
+    events: np.ndarray | None,
+) -> Subclasses | None:
+    if events is None and (count is None or count == 1):
+        return None
+    if not isinstance(rows, RandomRows) or rows.labels is None:
+        raise ValueError("Sub-classes need the rows at hand, as an array or a sparse matrix: a stream is read once.")
+    if events is not None:
+        return Subclasses.of(rows.labels, events, classes, rows.weights)
+    assert count is not None
+    return clustered(rows, classes, count, rng)
+
+
+def _evidence(
+    moments: Moments | None,
+    rows: RowSource | None,
+    classes: np.ndarray,
+    cut: Subclasses | None,
+    layer: LayerSettings,
+    seconds: Seconds,
+) -> LayerEvidence:
+    """What a layer's directions are found from; class moments are collected where they are not given."""
+    seen = None if rows is None else _with_constant(rows, layer.constant)
+    if cut is None:
+        if moments is None:
+            assert rows is not None
+            moments = layer_moments(rows, layer, classes, seconds)
+        return LayerEvidence(moments, seen)
+    assert isinstance(rows, RandomRows) and isinstance(seen, RandomRows)
+    parts = layer_moments(LabelledRows(rows, cut.codes, rows.weights), layer, cut.names, seconds)
+    moments = parts.grouped(classes[cut.owners]) if moments is None else moments
+    return LayerEvidence(moments, LabelledRows(seen, cut.codes, rows.weights), cut, parts)
+
+
+def _refuse_beyond_memory(n_classes: int, n_columns: int, n_rows: int) -> None:
+    """Moments as matrices take k d² numbers; rows fewer than columns are kept instead."""
+    needed, memory = 8 * n_classes * n_columns**2, _memory_bytes()
+    if n_columns <= n_rows and needed > memory:
+        raise ValueError(
+            f"Second moments of {n_classes} classes in {n_columns} columns take {needed / 1e9:.1f} GB, the machine has "
+            f"{memory / 1e9:.1f} GB. Take fewer n_components or a map of fewer columns in the layer below, "
+            "max_components, keep_inputs=False there, or fewer subclasses."
+        )
+
+
+def _memory_bytes() -> float:
+    """Of the machine; infinite where the system does not say."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):
+        return float("inf")
 
 
 def _with_constant(rows: RowSource, constant: bool) -> RowSource:

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import ndimage
 
+from eigenfeat.features.tangents import Transformation, transformed
 from eigenfeat.stages.kernels import KernelRows
-
-Transformation = Callable[[np.ndarray], np.ndarray]
-
-
-def weighted_transformations(
-    invariances: Sequence[Transformation | tuple[float, Transformation]],
-) -> list[tuple[float, Transformation]]:
-    """``(weight, transformation)`` pairs, a bare transformation weighing one."""
-    return [item if isinstance(item, tuple) else (1.0, item) for item in invariances]
 
 
 def tangent_covariance(
@@ -42,17 +34,6 @@ def tangent_covariance(
         change *= np.sqrt(strength * weights)[:, None]
         T += change.T @ change
     return T
-
-
-def transformed(rows: np.ndarray, transformation: Transformation) -> np.ndarray:
-    """The transformed rows, in the dtype of the rows; never the caller's array."""
-    moved = np.asarray(transformation(rows.copy()), dtype=rows.dtype)
-    if moved.shape != rows.shape:
-        raise ValueError(
-            f"A transformation must map rows to rows of the same shape: it was given {rows.shape} and returned "
-            f"{moved.shape}."
-        )
-    return moved
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from eigenfeat.kernel.invariances import Transformation, tangent_covariance
+from eigenfeat.features.tangents import Transformation
+from eigenfeat.kernel.invariances import tangent_covariance
 from eigenfeat.kernel.losses import Loss, Squared
 from eigenfeat.stages.kernels import KernelRows
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
 
 import numpy as np
 
@@ -48,6 +49,10 @@ class Moments(ABC):
         """Call the classes by other names, in the same order; counting by small integers is quicker than by text."""
         self.classes = np.asarray(classes)
         return self
+
+    def grouped(self, labels: np.ndarray) -> Moments:
+        """Moments of groups of classes: ``labels`` has the group of every class, equal for those that are merged."""
+        return self.empty_copy().merge(copy(self).rename(labels))
 
     @property
     @abstractmethod

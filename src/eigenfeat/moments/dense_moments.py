@@ -116,7 +116,8 @@ class DenseMoments(Moments):
             raise ValueError("These moments track fourth moments and the others do not: set track_fourth on both.")
         if not other._started:
             return self
-        self._extend(np.union1d(self.classes, other.classes) if self._started else other.classes, other.n_features)
+        theirs_too = np.union1d(self.classes, other.classes) if self._started else np.unique(other.classes)
+        self._extend(theirs_too, other.n_features)
         for theirs, c in enumerate(np.searchsorted(self.classes, other.classes)):
             if not other.counts[theirs]:
                 continue

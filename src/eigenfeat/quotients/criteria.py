@@ -126,12 +126,14 @@ def contrast(
     labels: Sequence[str] | None = None,
     noise: NoiseKind = "second_moment",
     regularisation: Regularisation = NO_REGULARISATION,
+    extra_noise: SymmetricForm | None = None,
 ) -> list[Quotient]:
     """Second moment of one mixture of classes over that of another: slices or contractions of E[x⊗x⊗y].
 
     A pair (i, j) of class indices is GEM's ``C_i v = λ C_j v`` (Karampatziakis & Mineiro 2014, eq. 1). With
     ``noise="covariance"`` (GEM, footnote 1) the denominator is the covariance of v, the numerator is taken about the
     mean of v, and that mean is carried into the projection. A denominator "identity" compares with nothing.
+    ``extra_noise`` is added to every denominator, beside its ridge.
     """
     contrasts = list(contrasts)
     means = moments.means
@@ -141,7 +143,8 @@ def contrast(
     for (u, v), label in zip(contrasts, labels or [_label(moments, u, v) for u, v in contrasts]):
         if _key(v) not in noises:
             alone = isinstance(v, str)
-            noises[_key(v)] = regularisation.noise(moments, None if alone else v, IDENTITY if alone else noise)  # type: ignore[arg-type]
+            below = regularisation.noise(moments, None if alone else v, IDENTITY if alone else noise)  # type: ignore[arg-type]
+            noises[_key(v)] = below if extra_noise is None else extra_noise + below
         centred = noise == "covariance" and not isinstance(v, str)
         pair = (_key(u), _key(v)) if centred else _key(u)
         if pair not in signals:

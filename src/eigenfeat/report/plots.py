@@ -50,7 +50,7 @@ def plot_spectrum(model: Any, ax: Any = None) -> Any:
 
 
 def plot_pairs(model: Any, ax: Any = None) -> Any:
-    """Largest eigenvalue of every ordered class pair: rows are the signal class, columns the noise class.
+    """Largest eigenvalue of every ordered class pair, of any sub-classes: rows are the signal class, columns the noise.
 
     Parameters
     ----------
@@ -66,9 +66,10 @@ def plot_pairs(model: Any, ax: Any = None) -> Any:
     names = [str(c) for c in model.classes_]
     grid = np.full((len(names), len(names)), np.nan)
     for label, index in component_groups(model).items():
-        ends = label.split(" vs ")
+        ends = [name if name in names else name.rsplit("/", 1)[0] for name in label.split(" vs ")]
         if len(ends) == 2 and ends[0] in names and ends[1] in names:
-            grid[names.index(ends[0]), names.index(ends[1])] = values[index].max()
+            cell = names.index(ends[0]), names.index(ends[1])
+            grid[cell] = np.fmax(grid[cell], values[index].max())
     image = ax.imshow(grid, cmap=SEQUENTIAL, norm="log")
     ax.figure.colorbar(image, ax=ax, shrink=0.8, label="eigenvalue")
     _name_ticks(ax, names)

@@ -11,9 +11,10 @@ Cost of a step: 4 d²b multiplications and additions a signal, b being the block
 from __future__ import annotations
 
 from collections.abc import Sequence
+from weakref import WeakKeyDictionary
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import blas, eigh, lapack
 
 from eigenfeat.moments.forms import DenseForm, SymmetricForm
 from eigenfeat.quotients.quotient import Quotient
@@ -35,13 +36,18 @@ GUIDE_CONDITION = 1e5
 #: Basis columns a direction: before the residuals begin to fall, for each digit they fall by, at which to give up.
 #: The first two tell when to look for convergence, which costs as much as a step. They are set low: a look too early
 #: costs that step, one too late all steps since (benchmarks/speed/constants.py measures 3.0-4.5 and 0.85-1.3).
-ONSET, PER_DIGIT, GIVE_UP = 2.5, 0.65, 16
+ONSET, PER_DIGIT, GIVE_UP = 3.0, 0.65, 16
 #: Columns from which, and share of them up to which, a Krylov space is quicker than LAPACK.
 KRYLOV_SIZE, KRYLOV_SHARE = 256, 1 / GIVE_UP
 #: Ritz vectors kept beyond those asked for: the last ones converge last.
 GUARD = 4
 #: Rounds of residual corrections before the dense solver takes over.
 CORRECTIONS = 4
+#: Tolerance down to which a float32 eigendecomposition of the projected matrix, half the cost of a float64 one, serves.
+SINGLE_TOL = 1e-5
+
+#: float32 copies of matrices that are still alive: a signal meets every noise, its copy is the same each time.
+_SINGLE: WeakKeyDictionary[DenseForm, DenseForm] = WeakKeyDictionary()
 
 
 def few_of_many(quotient: Quotient, request: Request) -> bool:
@@ -63,9 +69,10 @@ def solve_group(quotients: Sequence[Quotient], request: Request) -> list[Directi
     for start in range(0, len(quotients), step):
         chunk = quotients[start : start + step]
         signals = [_in_type(q.signal, request.dtype) for q in chunk]
-        found = _search(signals, whitener, request)
-        for quotient, signal, vectors in zip(chunk, signals, found):
-            results.append(_refine(quotient, signal, noise_form, vectors, whitener, request, noise))
+        found = _search(signals, whitener, request).astype(request.dtype, copy=False)
+        noises = _noise_products(noise_form, found)
+        for quotient, signal, vectors, NV in zip(chunk, signals, found, noises):
+            results.append(_refine(quotient, signal, noise_form, vectors, NV, whitener, request, noise))
     stuck = [i for i, r in enumerate(results) if not r.converged]
     if stuck:
         exact = dense.solve_group([quotients[i] for i in stuck], request)
@@ -115,9 +122,23 @@ def _block_size(n_components: int) -> int:
 
 
 def _in_type(form: SymmetricForm, dtype: np.dtype) -> DenseForm:
-    if isinstance(form, DenseForm):
-        return DenseForm(form.matrix.astype(dtype, copy=False), form.shift)
-    return DenseForm(form.toarray().astype(dtype, copy=False))
+    if not isinstance(form, DenseForm):
+        return DenseForm(form.toarray().astype(dtype, copy=False))
+    if form.dtype == dtype:
+        return form
+    if dtype != np.float32:
+        return DenseForm(form.matrix.astype(dtype), form.shift)
+    known = _SINGLE.get(form)
+    if known is None:
+        known = _SINGLE[form] = DenseForm(form.matrix.astype(dtype), form.shift)
+    return known
+
+
+def _noise_products(noise: DenseForm, directions: np.ndarray) -> np.ndarray:
+    """``N V`` for the (m, d, p) directions of all signals side by side."""
+    m, d, p = directions.shape
+    flat = noise @ directions.transpose(1, 0, 2).reshape(d, m * p)
+    return flat.reshape(d, m, p).transpose(1, 0, 2)
 
 
 def _search(signals: Sequence[DenseForm], whitener: _Whitener, request: Request) -> np.ndarray:
@@ -134,7 +155,7 @@ def _search(signals: Sequence[DenseForm], whitener: _Whitener, request: Request)
     rng = np.random.default_rng(request.seed)
     start = rng.standard_normal((b, rank)).astype(dtype)
     Q = np.empty((m, columns, rank), dtype=dtype)
-    T = np.zeros((m, columns, columns))
+    T = np.zeros((m, columns, columns), dtype=dtype if request.tol >= SINGLE_TOL else np.float64)
     Q[:, :b] = _orthonormal_rows(start[None])
     look = k * (ONSET - PER_DIGIT * np.log10(request.tol))
     for end in range(b, columns + 1, b):
@@ -146,10 +167,10 @@ def _search(signals: Sequence[DenseForm], whitener: _Whitener, request: Request)
         T[:, last, recent] = along
         T[:, recent, last] = along.transpose(0, 2, 1)
         following = _orthonormal_rows(_reject(_orthonormal_rows(image), known))
-        coupling = image @ following.transpose(0, 2, 1)
         if end == columns or end >= look:
-            theta, Y = np.linalg.eigh(T[:, :end, :end])
-            theta, Y = theta[:, ::-1][:, :k], Y[:, :, ::-1][:, :, : k + GUARD]
+            theta, Y = _leading_pairs(T[:, :end, :end], k + GUARD)
+            theta = theta[:, :k]
+            coupling = image @ following.transpose(0, 2, 1)
             left = np.linalg.norm(coupling.transpose(0, 2, 1) @ Y[:, end - b :, :k], axis=1)
             floor = np.cbrt(np.finfo(request.dtype).eps) * np.abs(theta[:, :1]) + np.finfo(np.float32).tiny
             # A relative residual divides by ‖Sv‖ + λ‖Nv‖, which is 2λ here.
@@ -160,6 +181,14 @@ def _search(signals: Sequence[DenseForm], whitener: _Whitener, request: Request)
         Q[:, end : end + b] = following
     ritz = Y.transpose(0, 2, 1).astype(dtype) @ Q[:, :end]
     return whitener.unwhiten(ritz).transpose(0, 2, 1)
+
+
+def _leading_pairs(matrices: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """The largest eigenvalues of symmetric matrices, descending, and their vectors."""
+    size = matrices.shape[1]
+    wanted = (max(0, size - count), size - 1)
+    found = [eigh(matrix, subset_by_index=wanted, check_finite=False) for matrix in matrices]
+    return np.stack([values[::-1] for values, _ in found]), np.stack([vectors[:, ::-1] for _, vectors in found])
 
 
 def _apply(signals: Sequence[DenseForm], whitener: _Whitener, rows: np.ndarray) -> np.ndarray:
@@ -198,15 +227,15 @@ def _refine(
     quotient: Quotient,
     S: DenseForm,
     N: DenseForm,
-    vectors: np.ndarray,
+    V: np.ndarray,
+    NV: np.ndarray,
     whitener: _Whitener,
     request: Request,
     noise: NoiseFactor,
 ) -> Directions:
     """Rayleigh-Ritz with the matrices as given; where that is not enough, in the span of residuals as well."""
     k = _wanted(request)
-    V = vectors.astype(request.dtype)
-    SV, NV = S @ V, N @ V
+    SV = S @ V
     for attempt in range(CORRECTIONS + 1):
         values, Y = _ritz(V.T @ SV, V.T @ NV)
         V, SV, NV = V @ Y, SV @ Y, NV @ Y

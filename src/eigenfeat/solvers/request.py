@@ -8,7 +8,7 @@ import numpy as np
 
 #: Relative residual up to which a direction counts as converged, by the type of the result. An eigenvalue's
 #: relative error is of the order of the square of its residual over the gap to the rest of the spectrum.
-DEFAULT_TOL = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-3}
+DEFAULT_TOL = {np.dtype(np.float64): 5e-5, np.dtype(np.float32): 2e-3}
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 Most fitting first: *references*, points that should project to the positive side, move with the data under a change of
 basis, so that embeddings and not only subspaces are invariant; the *skewness* of the projections does too, and needs no
-reference; the *largest entry* is deterministic, though not free of the basis.
+reference, but rows (`eigenfeat.features.orientation` asks them where class means say nothing); the *largest entry* is
+deterministic, though not free of the basis: it decides where there are moments only, or rows that can be read but once.
 """
 
 from __future__ import annotations
