@@ -8,6 +8,7 @@ from eigenfeat.rows.datasets import DatasetRows
 from eigenfeat.rows.files import Table, read_table, write_table
 from eigenfeat.rows.memory_maps import MemoryMapRows
 from eigenfeat.rows.opening import open
+from eigenfeat.rows.products import BlockProducts, RowProducts, products_with
 from eigenfeat.rows.read_ahead import read_ahead
 from eigenfeat.rows.source import Block, RandomRows, RowBlock, RowSource, Selection
 from eigenfeat.rows.store import RowStore
@@ -31,6 +32,7 @@ __all__ = [
     "ArrayRows",
     "Batch",
     "Block",
+    "BlockProducts",
     "ChosenRows",
     "CsvRows",
     "DatasetRows",
@@ -44,6 +46,7 @@ __all__ = [
     "RandomRows",
     "RowBlock",
     "RowMap",
+    "RowProducts",
     "RowSource",
     "RowStore",
     "RowView",
@@ -61,6 +64,7 @@ __all__ = [
     "mapped",
     "open",
     "over_parts",
+    "products_with",
     "read_ahead",
     "read_table",
     "row_blocks",
