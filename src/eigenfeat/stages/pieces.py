@@ -62,14 +62,16 @@ class PieceProducts:
         self._coefficients = np.zeros((*polynomials.shape[:3], lanes), self.dtype)
         self._coefficients[..., : self.n_classes] = polynomials
         self._sizes = (0,) * lanes, (0,) * pieces.n_powers, (0,) * pieces.first
+        self._places, self._numbers = np.empty((0, 0), self.dtype), np.empty((0, 0), np.uint8)
         self._sums = np.zeros_like(self._coefficients)
         self._total = np.zeros(self._coefficients.shape)
 
     def scores(self, projections: np.ndarray) -> np.ndarray:
         """(n, k), of which nothing else refers to."""
         projections = np.ascontiguousarray(projections)
-        self._places = np.empty(projections.shape, self.dtype)
-        self._numbers = np.empty(projections.shape, np.uint8)
+        if self._places.shape != projections.shape:  # fresh memory is slow to touch for the first time
+            self._places = np.empty(projections.shape, self.dtype)
+            self._numbers = np.empty(projections.shape, np.uint8)
         self.pieces.locate(projections, self._places, self._numbers)
         padded = np.zeros((len(projections), self._coefficients.shape[-1]), self.dtype)
         add_scores(self._places, self._numbers, self._coefficients, padded, *self._sizes)
