@@ -272,3 +272,14 @@ def test_the_fitted_value_says_what_the_estimator_says():
     scores = model.fitted_.scores.at(X)
     np.testing.assert_array_equal(scores, model.decision_function(X))
     np.testing.assert_array_equal(model.fitted_.probabilities.apply(scores), model.predict_log_proba(X))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_classes_that_separate_without_a_penalty_end_with_a_warning(dtype):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3)).astype(dtype)
+    y = (X[:, 0] > 0).astype(int) + (X[:, 0] > 1)
+    X[:, 0] += 3 * y
+    with pytest.warns(ConvergenceWarning, match="no minimum.*Give a positive alpha"):
+        model = MultinomialLogit(0.0).fit(X, y)
+    assert np.isfinite(model.coef_).all() and model.score(X, y) == 1

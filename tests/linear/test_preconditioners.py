@@ -101,3 +101,10 @@ def test_row_sizes_are_the_diagonal_leverages():
     rows = np.hstack([objective.passes.block(slice(0, 50)), np.ones((50, 1))])
     expected = np.sum(rows**2 / (objective.weights @ rows**2), axis=1)
     np.testing.assert_allclose(row_sizes(objective), expected, rtol=1e-12)
+
+
+def test_rows_of_zeros_have_a_preconditioner():
+    passes = Passes(as_row_source(np.zeros((5, 3))), constant=False)
+    objective = LogitObjective(passes, np.arange(5) % 2, np.full(5, 1 / 5), 2, alpha=0.0)
+    built = GramPreconditioner.build(objective, objective.weights, 10_000, np.random.RandomState(0))
+    assert np.isfinite(built.solve(np.ones((3, 2)))).all()

@@ -317,7 +317,14 @@ class MultinomialLogit(ScoresMixin, Estimator):
             max_iter=self.max_iter,
             callback=report if self.verbose else None,
         )
-        if not fit.converged:
+        if fit.separated:
+            warnings.warn(
+                f"{type(self).__name__} can tell all rows apart, so that with alpha=0 there is no minimum: its "
+                f"coefficients were still growing after {fit.n_iter} steps. Give a positive alpha.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        elif not fit.converged:
             relative = fit.gap / max(fit.objective, np.finfo(float).tiny)
             warnings.warn(
                 f"{type(self).__name__} stopped after {fit.n_iter} steps at alpha={alpha:g}, an estimated "

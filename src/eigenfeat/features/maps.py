@@ -22,6 +22,7 @@ from numba import njit
 
 from eigenfeat.features.splines import SmoothSplineMap, SplineMap
 from eigenfeat.stages.feature_map import FeatureMap, largest_magnitude
+from eigenfeat.stages.pieces import Pieces
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,9 @@ class PowerMap(FeatureMap):
         limit = largest_magnitude(projections.dtype, max(self.powers) / 2)
         _write_powers(projections, _wanted(self.powers), self.soft, limit, out, start)
 
+    def pieces(self, n_projections: int) -> PowerPieces:
+        return PowerPieces(self, n_projections)
+
     def feature_names(self, projection_names: Sequence[str]) -> list[str]:
         root = "soft" if self.soft else "root"
         return [
@@ -71,6 +75,46 @@ class PowerMap(FeatureMap):
             for side in ("pos", "neg")
             for name in projection_names
         ]
+
+
+class PowerPieces(Pieces):
+    """A power map on either side of zero: the place is the root, piece 0 the positive side and 1 the negative."""
+
+    n_pieces, first = 2, 1
+
+    def __init__(self, power_map: PowerMap, n_projections: int) -> None:
+        self.n_powers = max(power_map.powers)
+        self._map, self._wanted, self._n_projections = power_map, _wanted(power_map.powers), n_projections
+
+    def locate(self, projections: np.ndarray, places: np.ndarray, pieces: np.ndarray) -> None:
+        limit = largest_magnitude(projections.dtype, self.n_powers / 2)
+        _locate_roots(projections, self._map.soft, limit, places, pieces)
+
+    def polynomials(self, coefficients: np.ndarray) -> np.ndarray:
+        C = coefficients.reshape(-1, 2, self._n_projections, coefficients.shape[1])
+        result = np.zeros((self._n_projections, 2, self.n_powers, C.shape[3]))
+        result[:, :, self._wanted] = C.transpose(2, 1, 0, 3)
+        return result
+
+    def columns(self, powers: np.ndarray) -> np.ndarray:
+        return powers[:, :, self._wanted].transpose(2, 1, 0, 3).reshape(-1, powers.shape[3])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _locate_roots(projections, soft, limit, places, pieces):  # pragma: no cover - compiled
+    n, m = projections.shape
+    one, zero = projections.dtype.type(1), projections.dtype.type(0)
+    for i in range(n):
+        x, place, piece = projections[i], places[i], pieces[i]
+        if soft:
+            for j in range(m):
+                magnitude = min(abs(x[j]), limit)
+                place[j] = magnitude / (np.sqrt(one + magnitude) + one)
+        else:
+            for j in range(m):
+                place[j] = np.sqrt(min(abs(x[j]), limit))
+        for j in range(m):
+            piece[j] = x[j] < zero
 
 
 @lru_cache

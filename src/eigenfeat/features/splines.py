@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from eigenfeat.stages.feature_map import FeatureMap
+from eigenfeat.stages.pieces import Pieces
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,9 @@ class SplineMap(FeatureMap):
             raise ValueError("The spline map has no knots yet: call fit with training projections first.")
         inner = self.knots[:, self.degree : self.degree + self.n_knots]
         _write_splines(projections, inner, self._pieces.astype(out.dtype, copy=False), out, start)
+
+    def pieces(self, n_projections: int) -> SplinePieces:
+        return SplinePieces(self)
 
     def feature_names(self, projection_names: Sequence[str]) -> list[str]:
         n_functions = self.n_columns(1)
@@ -129,6 +133,54 @@ class SmoothSplineMap(FeatureMap):
         differences = np.diff(np.eye(self.splines.n_columns(1)), 2, axis=0)
         values, vectors = np.linalg.eigh(differences.T @ differences)
         return (vectors / np.sqrt(1 + self.penalty * np.maximum(values, 0))) @ vectors.T
+
+
+class SplinePieces(Pieces):
+    """A fitted spline map between its knots: a column is ``Σ_q piece[q, s] z^q`` in the pieces where it is not zero."""
+
+    first = 0
+
+    def __init__(self, fitted: SplineMap) -> None:
+        assert fitted.knots is not None
+        self.n_pieces, self.n_powers = fitted.n_knots - 1, fitted.degree + 1
+        self._functions = fitted._pieces.astype(np.float64)
+        self._knots = np.ascontiguousarray(fitted.knots[:, fitted.degree : fitted.degree + fitted.n_knots].T)
+        length = np.diff(self._knots, axis=0)
+        self._per_length = np.divide(1, length, out=np.zeros_like(length), where=length > 0)
+
+    def locate(self, projections: np.ndarray, places: np.ndarray, pieces: np.ndarray) -> None:
+        _locate(projections, self._knots, self._per_length, places, pieces)
+
+    def polynomials(self, coefficients: np.ndarray) -> np.ndarray:
+        C = coefficients.reshape(-1, len(self._functions), coefficients.shape[1])
+        result = np.empty((*self._functions.shape[:3], C.shape[2]))
+        for p in range(self.n_pieces):
+            result[:, p] = self._functions[:, p] @ C[p : p + self.n_powers].transpose(1, 0, 2)
+        return result
+
+    def columns(self, powers: np.ndarray) -> np.ndarray:
+        C = np.zeros((self.n_pieces + self.n_powers - 1, len(powers), powers.shape[3]))
+        for p in range(self.n_pieces):
+            C[p : p + self.n_powers] += (self._functions[:, p].transpose(0, 2, 1) @ powers[:, p]).transpose(1, 0, 2)
+        return C.reshape(-1, powers.shape[3])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _locate(projections, knots, per_length, places, pieces):  # pragma: no cover - compiled
+    n, m = projections.shape
+    last = knots.shape[0] - 1
+    for i in range(n):
+        x, number = projections[i], pieces[i]
+        for j in range(m):
+            number[j] = 0
+        for q in range(1, last):
+            knot = knots[q]
+            for j in range(m):
+                number[j] += x[j] >= knot[j]
+        for j in range(m):
+            within = min(max(x[j], knots[0, j]), knots[last, j])
+            k = np.uint64(number[j])
+            places[i, j] = (within - knots[k, j]) * per_length[k, j]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -73,6 +73,8 @@ class LogitFit:
     n_passes : float
         Passes over the rows, products with a share of the rows counted as that share.
     converged : bool
+    separated : bool
+        Whether there is no minimum: without a penalty, rows that coefficients can tell apart pull these ever further.
     solver : str
         "gram" or "diagonal": the preconditioner.
     """
@@ -85,6 +87,7 @@ class LogitFit:
     n_iter: int
     n_passes: float
     converged: bool
+    separated: bool
     solver: str
 
 
@@ -218,7 +221,7 @@ class LogitSolver:
         self._set_alpha(alpha)
         objective = self.objective
         point = objective.at(self._start(initial))
-        gap, n_passes, n_iter, converged = np.inf, 1.0, 0, False
+        gap, n_passes, n_iter, converged, separated = np.inf, 1.0, 0, False, False
         for step in self._steps(point, tol):
             point, gap = step.point, step.gap
             n_iter += 1
@@ -227,9 +230,20 @@ class LogitSolver:
                 callback(n_iter, step)
             # Below the rounding of the rows' type no step improves: that is as good as it gets.
             converged = gap <= max(tol, 10 * np.finfo(objective.passes.dtype).eps * (step.step == 0)) * point.value
-            if converged or n_iter >= max_iter or (step.step == 0 and step.n_products):
+            separated = alpha == 0 and point.value <= np.finfo(objective.passes.dtype).eps
+            if converged or separated or n_iter >= max_iter or (step.step == 0 and step.n_products):
                 break
-        return self._result(point, gap, n_iter, n_passes, converged)
+        return LogitFit(
+            *self._coef_and_intercept(point.coefficients),
+            objective=point.value,
+            gradient_norm=point.gradient_norm,
+            gap=gap,
+            n_iter=n_iter,
+            n_passes=n_passes,
+            converged=converged and not separated,
+            separated=separated,
+            solver=self.solver,
+        )
 
     def calibrate(
         self, alpha: float, keys: np.ndarray | None = None
@@ -296,18 +310,6 @@ class LogitSolver:
                 C[-1] = intercept
         return C
 
-    def _result(self, point: LogitPoint, gap: float, n_iter: int, n_passes: float, converged: bool) -> LogitFit:
-        return LogitFit(
-            *self._coef_and_intercept(point.coefficients),
-            point.value,
-            point.gradient_norm,
-            gap,
-            n_iter,
-            n_passes,
-            converged,
-            self.solver,
-        )
-
     def _coef_and_intercept(self, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         W, intercept = C, np.zeros(self.objective.n_classes)
         if self.objective.passes.constant:
@@ -324,7 +326,10 @@ class LogitSolver:
         curvature = mean_curvature(self.objective, point)
         total = max(float(curvature.sum()), TINY)
         age = 0.0 if self._preconditioner is None else abs(np.log2(total / self._mean_curvature))
-        if self._preconditioner is None or self._passes_since_build * age > REBUILD_MARGIN * self._build_cost():
+        ages = self._passes_since_build * age > REBUILD_MARGIN * self._build_cost()
+        # Where every row is sure, of classes that separate and no penalty, what is left of curvature is rounding.
+        curves = total > np.finfo(self.objective.passes.dtype).eps
+        if self._preconditioner is None or (ages and curves):
             return self._renew(curvature)
         return self._preconditioner
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import get_blas_funcs
 
-from eigenfeat.rows import Block, RandomRows, over_parts, row_blocks
+from eigenfeat.rows import Block, RandomRows, RowProducts, Selection, over_parts, products_with, row_blocks
 from eigenfeat.rows.blocks import N_PARTS
 
 Between = Callable[[slice, np.ndarray], None]
@@ -65,36 +65,34 @@ class Passes:
 
     def block(self, positions: slice) -> Block:
         """The rows at these positions, without the constant."""
-        return self.source.rows(positions if self.index is None else self.index[positions])
+        return self.source.rows(self._selection(positions))
 
     def scores(self, coefficients: np.ndarray) -> np.ndarray:
         """``Φ C``."""
-        C = np.ascontiguousarray(coefficients, dtype=self.dtype)
-        scores = np.empty((self.n_rows, C.shape[1]), self.dtype)
+        scores = np.empty((self.n_rows, coefficients.shape[1]), self.dtype)
 
         def run(part: Sequence[slice]) -> None:
+            products = self._products(coefficients)
             for positions in part:
-                scores[positions] = self._forward(self.block(positions), C)
+                scores[positions] = self._forward(products, positions, coefficients)
 
-        over_parts(self._blocks(), run, self.n_jobs)
+        over_parts(self._blocks(self.source.pass_width), run, self.n_jobs)
         return scores
 
     def there_and_back(self, coefficients: np.ndarray, between: Between) -> np.ndarray:
         """``Φᵀ f(Φ C)`` in float64, with f given as the in-place function ``between``."""
-        C = np.ascontiguousarray(coefficients, dtype=self.dtype)
 
         def run(part: Sequence[slice]) -> np.ndarray:
-            total = np.zeros(C.T.shape)
+            products, constant = self._products(coefficients), np.zeros((int(self.constant), coefficients.shape[1]))
             for positions in part:
-                block = self.block(positions)
-                values = self._forward(block, C)
+                values = self._forward(products, positions, coefficients)
                 between(positions, values)
-                total[:, : self.source.n_columns] += values.T @ block
-                if self.constant:
-                    total[:, -1] += values.sum(axis=0, dtype=np.float64)
-            return total
+                products.add(values)
+                constant += values.sum(axis=0, dtype=np.float64)
+            return np.concatenate([products.total(), constant])
 
-        return sum(over_parts(self._blocks(), run, self.n_jobs), start=np.zeros(C.T.shape)).T
+        parts = over_parts(self._blocks(self.source.pass_width), run, self.n_jobs)
+        return sum(parts, start=np.zeros(coefficients.shape))
 
     def gram(self, weights: np.ndarray) -> np.ndarray:
         """The upper triangle of ``Φᵀ diag(weights) Φ``, constant column included; zeros below it.
@@ -154,18 +152,23 @@ class Passes:
         over_parts(self._blocks(), run, self.n_jobs)
         return squares
 
-    def _forward(self, block: Block, C: np.ndarray) -> np.ndarray:
-        if self.constant:
-            values = block @ C[:-1]
-            values += C[-1]
-            return values
-        return block @ C
+    def _products(self, coefficients: np.ndarray) -> RowProducts:
+        return products_with(self.source, coefficients[: self.source.n_columns])
 
-    def _blocks(self) -> list[slice]:
+    def _forward(self, products: RowProducts, positions: slice, coefficients: np.ndarray) -> np.ndarray:
+        values = products.scores(self._selection(positions))
+        if self.constant:
+            values += coefficients[-1].astype(self.dtype)
+        return values
+
+    def _selection(self, positions: slice) -> Selection:
+        return positions if self.index is None else self.index[positions]
+
+    def _blocks(self, width: int | None = None) -> list[slice]:
         if self.batch_size is None and has_sparse_rows(self.source):
             # Sparse rows cost what they hold; what costs here is the dense result of every block.
             return row_blocks(self.n_rows, 1, 1, max(1, -(-self.n_rows // N_PARTS)))
-        return row_blocks(self.n_rows, self.n_columns, self.dtype.itemsize, self.batch_size)
+        return row_blocks(self.n_rows, width or self.n_columns, self.dtype.itemsize, self.batch_size)
 
 
 def has_sparse_rows(source: RandomRows) -> bool:

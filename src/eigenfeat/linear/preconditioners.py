@@ -89,7 +89,7 @@ class GramPreconditioner:
         """Factor again, in place, with another penalty."""
         A, d = self.triangles, len(self.triangles)
         potrf = linalg.get_lapack_funcs("potrf", (A,))
-        floor = float(np.finfo(A.dtype).eps) * d * float(self.gram_diagonal.mean())
+        floor = float(np.finfo(A.dtype).eps) * d * float(self.gram_diagonal.mean()) or 1.0
         ridge = alpha
         while True:
             for start in range(0, d, 256):

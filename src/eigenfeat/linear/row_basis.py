@@ -10,11 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import linalg
 
 from eigenfeat.rows import ArrayRows, RandomRows, dense, row_blocks
 
 MAX_ROWS = 5000
-"""Rows above which their Gram matrix is no longer quick to decompose."""
+"""Rows above which their Gram matrix is no longer quick to factor, or small."""
 
 
 def is_wide(source: RandomRows) -> bool:
@@ -24,42 +25,61 @@ def is_wide(source: RandomRows) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class RowBasis:
-    """``Q = Φᵀ U / s`` for ``Φ Φᵀ = U s² Uᵀ``; the rows in it are ``U s``."""
+    """``Qᵀ = L₁⁻¹ Φ₁`` for r independent rows Φ₁ and ``Φ Φ₁ᵀ = L L₁ᵀ``, a Cholesky factor; the rows in it are L.
+
+    Attributes
+    ----------
+    source : RandomRows
+    chosen : (r,) array of int
+        The rows Φ₁, the farthest from the span of those before it first; repeated rows, and sums of others, are none.
+    factor : (n_rows, r) array
+        L, of which L₁, its rows ``chosen``, is lower triangular.
+    """
 
     source: RandomRows
-    U: np.ndarray
-    s: np.ndarray
+    chosen: np.ndarray
+    factor: np.ndarray
 
     @classmethod
     def of(cls, source: RandomRows) -> RowBasis:
-        gram = np.zeros((source.n_rows, source.n_rows))
+        # In float64 whatever the rows are: directions that float32 holds well have squares that it does not.
+        gram = np.zeros((source.n_rows, source.n_rows), order="F")
         for i, chosen in enumerate(blocks := _blocks(source)):
             rows = source.rows(chosen).astype(np.float64)
             for other in blocks[: i + 1]:
                 gram[chosen, other] = dense(rows @ source.rows(other).astype(np.float64).T)
-        values, U = np.linalg.eigh(gram)
-        keep = values > len(values) * np.finfo(source.dtype).eps * values.max(initial=0.0)
-        return cls(source, U[:, keep], np.sqrt(values[keep]))
+        factor, pivots, rank, _ = linalg.lapack.dpstrf(gram, lower=True, overwrite_a=True)
+        order = pivots - 1
+        in_order = np.empty((source.n_rows, rank))
+        in_order[order] = np.tril(factor[:, :rank])
+        return cls(source, order[:rank], in_order)
 
     @property
     def rows(self) -> ArrayRows:
-        return ArrayRows((self.U * self.s).astype(self.source.dtype))
+        return ArrayRows(self.factor.astype(self.source.dtype))
 
     def combination(self, coordinates: np.ndarray) -> np.ndarray:
         """``c Qᵀ``: coefficients of the columns, one row a class."""
-        weights = (coordinates / self.s) @ self.U.T
+        weights = self._solve(coordinates.T, transposed=True).T
         coef = np.zeros((len(weights), self.source.n_columns))
-        for chosen in _blocks(self.source):
-            coef += weights[:, chosen] @ dense(self.source.rows(chosen)).astype(np.float64)
+        for block in _blocks(self.source, len(self.chosen)):
+            coef += weights[:, block] @ dense(self.source.rows(self.chosen[block])).astype(np.float64)
         return coef
 
     def coordinates(self, coef: np.ndarray) -> np.ndarray:
         """``w Q``: what of the coefficients lies in the span."""
-        scores = np.empty((len(coef), self.source.n_rows))
-        for chosen in _blocks(self.source):
-            scores[:, chosen] = coef @ dense(self.source.rows(chosen)).T
-        return (scores @ self.U) / self.s
+        scores = np.empty((len(coef), len(self.chosen)))
+        for block in _blocks(self.source, len(self.chosen)):
+            scores[:, block] = coef @ dense(self.source.rows(self.chosen[block])).T
+        return self._solve(scores.T).T
+
+    def _solve(self, right: np.ndarray, transposed: bool = False) -> np.ndarray:
+        """``L₁⁻¹ right``, or of its transpose."""
+        return linalg.solve_triangular(
+            self.factor[self.chosen], right, lower=True, trans=transposed, check_finite=False
+        )
 
 
-def _blocks(source: RandomRows) -> list[slice]:
-    return row_blocks(source.n_rows, source.n_columns, source.dtype.itemsize, 512)
+def _blocks(source: RandomRows, n_rows: int | None = None) -> list[slice]:
+    n_rows = source.n_rows if n_rows is None else n_rows
+    return row_blocks(n_rows, source.n_columns, source.dtype.itemsize, 512)

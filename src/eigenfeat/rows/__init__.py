@@ -8,6 +8,7 @@ from eigenfeat.rows.datasets import DatasetRows
 from eigenfeat.rows.files import Table, read_table, write_table
 from eigenfeat.rows.memory_maps import MemoryMapRows
 from eigenfeat.rows.opening import open
+from eigenfeat.rows.products import BlockProducts, RowProducts, products_with
 from eigenfeat.rows.read_ahead import read_ahead
 from eigenfeat.rows.sampling import RowSample, sampled
 from eigenfeat.rows.source import Block, RandomRows, RowBlock, RowSource, Selection
@@ -32,6 +33,7 @@ __all__ = [
     "ArrayRows",
     "Batch",
     "Block",
+    "BlockProducts",
     "ChosenRows",
     "CsvRows",
     "DatasetRows",
@@ -45,6 +47,7 @@ __all__ = [
     "RandomRows",
     "RowBlock",
     "RowMap",
+    "RowProducts",
     "RowSample",
     "RowSource",
     "RowStore",
@@ -63,6 +66,7 @@ __all__ = [
     "mapped",
     "open",
     "over_parts",
+    "products_with",
     "read_ahead",
     "read_table",
     "row_blocks",

@@ -107,6 +107,15 @@ class RandomRows(RowSource):
     def rows(self, selection: Selection) -> Block:
         """The chosen rows, in the type of the source."""
 
+    @property
+    def pass_width(self) -> int:
+        """Numbers a row takes up while products with it are made: its columns, where it is formed."""
+        return self.n_columns
+
+    def products(self, coefficients: np.ndarray) -> Any:
+        """`RowProducts` of its own with (n_columns, k) coefficients of its type; None where rows are to be formed."""
+        return None
+
     def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
         step = batch_size or self.default_batch
         for start in range(0, self.n_rows, step):

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenfeat.rows.arrays import ArrayRows
+from eigenfeat.rows.products import ChosenProducts, RowProducts, products_with
 from eigenfeat.rows.source import Block, RandomRows, RowBlock, RowSource, Selection, part_of
 
 
@@ -96,8 +97,15 @@ class ChosenRows(RowView):
     def weights(self) -> np.ndarray | None:
         return part_of(super().weights, self.index)
 
+    @property
+    def pass_width(self) -> int:
+        return self.source.pass_width
+
     def rows(self, selection: Selection) -> Block:
         return self.source.rows(self.index[selection])
+
+    def products(self, coefficients: np.ndarray) -> RowProducts:
+        return ChosenProducts(products_with(self.source, coefficients), self.index)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +121,13 @@ class _Labelled(_View):
 
 class LabelledRows(_Labelled, RowView):
     """The rows of a source with labels and weights of their own."""
+
+    @property
+    def pass_width(self) -> int:
+        return self.source.pass_width
+
+    def products(self, coefficients: np.ndarray) -> RowProducts:
+        return products_with(self.source, coefficients)
 
 
 class LabelledStream(_Labelled, StreamView):

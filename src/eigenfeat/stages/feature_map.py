@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from eigenfeat.stages.pieces import Pieces
+
 
 class FeatureMap(ABC):
     """A named function of projections; frozen, so a fitted map can be shared."""
@@ -28,6 +30,10 @@ class FeatureMap(ABC):
     @abstractmethod
     def feature_names(self, projection_names: Sequence[str]) -> list[str]:
         """One name a column, in the order of the columns."""
+
+    def pieces(self, n_projections: int) -> Pieces | None:
+        """The columns as polynomials a piece, where that is what they are: the passes of a fit are then quicker."""
+        return None
 
     def fit(self, projections: np.ndarray) -> FeatureMap:
         """A map that has learnt from training projections what it needs; most need no more than their number."""

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from eigenfeat.rows import Block, MappedRows, RandomRows, RowView, Selection, dense, held
+from eigenfeat.rows import (
+    Block,
+    BlockProducts,
+    MappedRows,
+    RandomRows,
+    RowProducts,
+    RowView,
+    Selection,
+    dense,
+    held,
+)
 from eigenfeat.stages.affine import Affine
 from eigenfeat.stages.feature_map import FeatureMap
+from eigenfeat.stages.pieces import MAX_CLASSES, PieceProducts, Pieces
 from eigenfeat.stages.stage import Stage
 
 
@@ -63,7 +75,8 @@ class FeatureLayer(Stage):
 class LayerRows(RowView):
     """The rows a layer makes of a source whose projections are held in memory: what every pass of a fit needs.
 
-    The expanded rows, several times as wide, are made in cache when they are asked for.
+    The expanded rows, several times as wide, are made in cache when they are asked for; products with them need none of
+    that where the map knows its pieces.
     """
 
     layer: FeatureLayer
@@ -87,6 +100,53 @@ class LayerRows(RowView):
         kept = self.layer.input_scale is not None
         rows = self.source.rows(selection) if kept else _Width(self.source.n_columns)
         return self.layer.join(rows, self.projections[selection])
+
+    @property
+    def pass_width(self) -> int:
+        n_mapped, n_projections = self.n_columns - self._n_inputs, self.projections.shape[1]
+        return self._n_inputs + (n_mapped if self._pieces is None else 2 * n_projections)
+
+    def products(self, coefficients: np.ndarray) -> RowProducts | None:
+        if self._pieces is None or coefficients.shape[1] > MAX_CLASSES:
+            return None
+        return LayerProducts(self, PieceProducts(self._pieces, coefficients[self._n_inputs :]), coefficients)
+
+    @property
+    def _n_inputs(self) -> int:
+        """Columns that are kept inputs."""
+        return 0 if self.layer.input_scale is None else self.source.n_columns
+
+    @cached_property
+    def _pieces(self) -> Pieces | None:
+        return self.layer.feature_map.pieces(self.projections.shape[1])
+
+
+class LayerProducts:
+    """Products with the rows of a layer: kept inputs as they are, features as polynomials a piece."""
+
+    def __init__(self, rows: LayerRows, mapped: PieceProducts, coefficients: np.ndarray) -> None:
+        self.rows, self.mapped = rows, mapped
+        n_inputs = len(coefficients) - rows.layer.feature_map.n_columns(rows.projections.shape[1])
+        scale = rows.layer.input_scale
+        self.inputs = None
+        if scale is not None:
+            self.scale = scale[:, None].astype(coefficients.dtype)
+            self.inputs = BlockProducts(rows.source, self.scale * coefficients[:n_inputs])
+
+    def scores(self, selection: Selection) -> np.ndarray:
+        scores = self.mapped.scores(self.rows.projections[selection])
+        if self.inputs is not None:
+            scores += self.inputs.scores(selection)
+        return scores
+
+    def add(self, values: np.ndarray) -> None:
+        self.mapped.add(values)
+        if self.inputs is not None:
+            self.inputs.add(values)
+
+    def total(self) -> np.ndarray:
+        mapped = self.mapped.total()
+        return mapped if self.inputs is None else np.concatenate([self.scale * self.inputs.total(), mapped])
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,73 @@
+"""Products of rows with coefficients and back again: what one pass of a convex fit asks of a source.
+
+A source that knows its rows well can make both products without forming them (`eigenfeat.stages.LayerRows`); all
+others form a block, use it for both while it is in cache, and drop it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from eigenfeat.rows.source import Block, RandomRows, Selection
+
+
+class RowProducts(Protocol):
+    """Products of one pass in one thread: ``Φ C`` of some rows at a time, and sums ``Φᵀ V`` over them."""
+
+    def scores(self, selection: Selection) -> np.ndarray:
+        """``Φ C`` of these rows, (n, k), the caller's to change."""
+
+    def add(self, values: np.ndarray) -> None:
+        """Adds ``Φᵀ V`` of the rows whose scores were last asked for."""
+
+    def total(self) -> np.ndarray:
+        """(n_columns, k) sum of what was added, in float64."""
+
+
+@dataclass(eq=False)
+class BlockProducts:
+    """Products with blocks that are formed."""
+
+    source: RandomRows
+    coefficients: np.ndarray
+    _block: Block = field(init=False, default=None)
+    _total: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._total = np.zeros(self.coefficients.T.shape)
+
+    def scores(self, selection: Selection) -> np.ndarray:
+        self._block = self.source.rows(selection)
+        return self._block @ self.coefficients
+
+    def add(self, values: np.ndarray) -> None:
+        self._total += values.T @ self._block
+
+    def total(self) -> np.ndarray:
+        return self._total.T
+
+
+@dataclass(eq=False)
+class ChosenProducts:
+    """Products with chosen rows of a source."""
+
+    products: RowProducts
+    index: np.ndarray
+
+    def scores(self, selection: Selection) -> np.ndarray:
+        return self.products.scores(self.index[selection])
+
+    def add(self, values: np.ndarray) -> None:
+        self.products.add(values)
+
+    def total(self) -> np.ndarray:
+        return self.products.total()
+
+
+def products_with(source: RandomRows, coefficients: np.ndarray) -> RowProducts:
+    """The source's own products where it has any, of formed blocks otherwise; coefficients are (n_columns, k)."""
+    coefficients = np.ascontiguousarray(coefficients, dtype=source.dtype)
+    return source.products(coefficients) or BlockProducts(source, coefficients)

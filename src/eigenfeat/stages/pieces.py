@@ -1,0 +1,90 @@
+"""Features that are polynomials of their projection, a piece at a time: products with them without forming them.
+
+A spline of twelve knots makes 14 numbers of a projection, of which 4 are not zero; powers of two sides make 6, of which 3
+are. In terms of the place z within a piece, scores are polynomials whose coefficients follow from those of the columns
+by a small linear map, once a pass; gradients are sums of powers of z, mapped back by its transpose.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from eigenfeat.stages.piece_kernels import add_powers, add_scores
+
+MAX_CLASSES = 32
+"""Above so many, products with formed rows are as quick: matrix products have work enough to be efficient."""
+WIDTHS = (4, 8, 16, 24, MAX_CLASSES)
+"""Numbers of classes that loops are compiled for; others are rounded up."""
+
+
+class Pieces(ABC):
+    """How the columns of a map of single projections are made of ``z^first, ..., z^(first + n_powers - 1)``.
+
+    Attributes
+    ----------
+    n_pieces, n_powers : int
+    first : int
+        The lowest power, 0 or 1.
+    """
+
+    n_pieces: int
+    n_powers: int
+    first: int
+
+    @abstractmethod
+    def locate(self, projections: np.ndarray, places: np.ndarray, pieces: np.ndarray) -> None:
+        """Fill places z and the numbers (uint8) of their pieces, all (n, m) and C-contiguous."""
+
+    @abstractmethod
+    def polynomials(self, coefficients: np.ndarray) -> np.ndarray:
+        """(m, n_pieces, n_powers, k) coefficients of powers from (n_columns, k) of columns."""
+
+    @abstractmethod
+    def columns(self, powers: np.ndarray) -> np.ndarray:
+        """The transpose of ``polynomials``."""
+
+
+class PieceProducts:
+    """Products of the columns of a map, some rows at a time: their scores, and sums back over them.
+
+    Parameters
+    ----------
+    pieces : Pieces
+    coefficients : (n_columns, k) array
+    """
+
+    def __init__(self, pieces: Pieces, coefficients: np.ndarray) -> None:
+        self.pieces, self.n_classes, self.dtype = pieces, coefficients.shape[1], coefficients.dtype
+        lanes = next(width for width in WIDTHS if width >= self.n_classes)
+        polynomials = pieces.polynomials(coefficients.astype(np.float64))
+        self._coefficients = np.zeros((*polynomials.shape[:3], lanes), self.dtype)
+        self._coefficients[..., : self.n_classes] = polynomials
+        self._sizes = (0,) * lanes, (0,) * pieces.n_powers, (0,) * pieces.first
+        self._places, self._numbers = np.empty((0, 0), self.dtype), np.empty((0, 0), np.uint8)
+        self._sums = np.zeros_like(self._coefficients)
+        self._total = np.zeros(self._coefficients.shape)
+
+    def scores(self, projections: np.ndarray) -> np.ndarray:
+        """(n, k), of which nothing else refers to."""
+        projections = np.ascontiguousarray(projections)
+        if self._places.shape != projections.shape:  # fresh memory is slow to touch for the first time
+            self._places = np.empty(projections.shape, self.dtype)
+            self._numbers = np.empty(projections.shape, np.uint8)
+        self.pieces.locate(projections, self._places, self._numbers)
+        padded = np.zeros((len(projections), self._coefficients.shape[-1]), self.dtype)
+        add_scores(self._places, self._numbers, self._coefficients, padded, *self._sizes)
+        return padded[:, : self.n_classes].copy()
+
+    def add(self, values: np.ndarray) -> None:
+        """Adds what the rows whose scores were last asked for give with these (n, k) values."""
+        padded = np.zeros((len(values), self._coefficients.shape[-1]), self.dtype)
+        padded[:, : self.n_classes] = values
+        self._sums.fill(0)
+        add_powers(self._places, self._numbers, self._sums, padded, *self._sizes)
+        self._total += self._sums
+
+    def total(self) -> np.ndarray:
+        """(n_columns, k), in float64."""
+        return self.pieces.columns(self._total[..., : self.n_classes])
