@@ -204,10 +204,15 @@ class Search:
             for value in values:
                 if value == getattr(start, name) or (name == "label_smoothing" and best.error < SEPARABLE):
                     continue
-                near = [penalty for penalty in self.penalties if penalty <= NEAR * best.penalty]
-                tried = self._try(replace(best.recipe, **{name: value}), near)
+                tried = self._try(replace(best.recipe, **{name: value}), self._penalties(name, best.penalty))
                 best = min(best, tried, key=lambda trial: trial.log_loss)
         return best
+
+    def _penalties(self, name: str, best: float) -> Sequence[float]:
+        """Those to try where one field is another: all for other columns, those near the best ones for the rest."""
+        if name == "base_map":
+            return self.penalties
+        return [penalty for penalty in self.penalties if penalty <= NEAR * best] or self.penalties[-1:]
 
     def _try(self, recipe: Recipe, penalties: Sequence[float]) -> Trial:
         """The best of a path of penalties, which is left where it gets worse."""

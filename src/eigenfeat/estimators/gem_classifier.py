@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, HasMethods, StrOptions, checked_fit
+from eigenfeat.estimators.column_splines import basis_sample
 from eigenfeat.estimators.edge import renamed_parameters
 from eigenfeat.estimators.gem_base import RENAMED
 from eigenfeat.estimators.gem_choices import PENALTIES, TRIAL_TOL, Recipe, Search, TrialFit, TrialRows, n_distinct
@@ -21,7 +22,7 @@ from eigenfeat.estimators.gem_classifier_base import (
     LastStage,
     TrainingRows,
 )
-from eigenfeat.features.column_basis import product_knots
+from eigenfeat.features.column_basis import curved_columns, product_knots
 from eigenfeat.features.stack import layer_moments, timed
 from eigenfeat.rows import ArrayRows, RandomRows, held
 from eigenfeat.stages import Affine, Beside, Chain, EstimatorScores, Fitted, Stage
@@ -255,7 +256,9 @@ class GEMClassifier(GEMClassifierBase):
         pixels = self.columns_ is not None and self.columns_.are_pixels
         if rows_are_sparse(rows) or rows.n_columns > MOST_SPLINED or pixels or self.invariances:
             return [None]
-        return [None, "splines", *(["products"] if product_knots(rows.n_columns) else [])]
+        n_curved = len(curved_columns(basis_sample(rows)))
+        bases = [None, "splines"] if n_curved else [None]
+        return [*bases, "products"] if n_curved > 1 and product_knots(n_curved) else bases
 
     # ------------------------------------------------------------------ a last stage of the user's
 

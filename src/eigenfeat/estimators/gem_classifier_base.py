@@ -12,11 +12,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
 
 from eigenfeat._sklearn import COUNT, POSITIVE, HasMethods, Interval, Real, StrOptions
-from eigenfeat.estimators.column_splines import basis_names, learn_basis
+from eigenfeat.estimators.column_splines import N_KNOTS, basis_names, basis_sample
 from eigenfeat.estimators.edge import ScoresMixin
 from eigenfeat.estimators.gem_base import GEMFeaturesMixin, check_events
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.estimators.validation import check_class_labels, check_weights, group_keys
+from eigenfeat.features.column_basis import column_basis
 from eigenfeat.features.layer import direction_parts
 from eigenfeat.features.stack import Stack, StackSettings, fit_stack, refuse_equal_members, timed
 from eigenfeat.moments import Moments
@@ -104,7 +105,7 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         if getattr(self, "invariances", None):
             raise ValueError("invariances transform the inputs, and base_map stands between them and the directions.")
         if isinstance(name, str):
-            return Chain((learn_basis(rows, products=name == "products"),))
+            return Chain((column_basis(basis_sample(rows), N_KNOTS, name == "products"),))
         self.base_map_ = clone(name).fit(rows.array, rows.labels)
         return Chain((BaseMap.of(self.base_map_, rows.array),))
 

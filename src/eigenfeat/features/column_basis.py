@@ -40,7 +40,7 @@ def column_basis(sample: RowSample, n_knots: int, products: bool) -> FeatureLaye
         ColumnSummary.of(sample.rows[:, j], sample.weights, sample.low[j], sample.high[j])
         for j in range(sample.rows.shape[1])
     ]
-    curved = [j for j, column in enumerate(summaries) if len(column.values) >= FEWEST_VALUES]
+    curved = curved_columns(sample)
     dtype = sample.rows.dtype
     splines = SplineMap(n_knots=n_knots)
     feature_map = splines.with_knots(_quantiles(summaries, curved, n_knots, dtype))
@@ -58,9 +58,9 @@ def column_basis(sample: RowSample, n_knots: int, products: bool) -> FeatureLaye
     return FeatureLayer(Affine.of(chosen), feature_map, scale)
 
 
-def n_curved(sample: RowSample) -> int:
+def curved_columns(sample: RowSample) -> list[int]:
     """Columns that have enough values to be bent."""
-    return sum(len(np.unique(sample.rows[:, j])) >= FEWEST_VALUES for j in range(sample.rows.shape[1]))
+    return [j for j in range(sample.rows.shape[1]) if len(np.unique(sample.rows[:, j])) >= FEWEST_VALUES]
 
 
 def product_knots(n_columns: int) -> int | None:
