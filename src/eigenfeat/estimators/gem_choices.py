@@ -81,6 +81,12 @@ class LeftOut:
     labels: np.ndarray
     weights: np.ndarray
 
+    @classmethod
+    def of(cls, penalty: float, scores: np.ndarray, rows: RandomRows) -> LeftOut:
+        """Scores of rows with their labels and weights."""
+        weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights
+        return cls(penalty, scores, np.asarray(rows.labels), weights / weights.sum())
+
     @property
     def temperature(self) -> float:
         return best_temperature(self.scores, self.labels, self.weights)
@@ -142,9 +148,7 @@ class TrialRows:
     events: np.ndarray | None = None
 
     @classmethod
-    def of(
-        cls, rows: RandomRows, classes: np.ndarray, keys: np.ndarray, events: np.ndarray | None = None
-    ) -> TrialRows:
+    def of(cls, rows: RandomRows, classes: np.ndarray, keys: np.ndarray, events: np.ndarray | None = None) -> TrialRows:
         """A sample of the rows; rows of equal key are left out together."""
         chosen = _sample(keys, np.asarray(rows.labels), rows.weights, SEARCH_ROWS)
         keys, sample = keys[chosen], ChosenRows(rows, chosen)
@@ -157,13 +161,11 @@ class TrialRows:
     def left_out(self, base: Chain, fit: TrialFit, penalties: Sequence[float]) -> Iterator[LeftOut]:
         """Scores of the left-out rows for one penalty after the other, from the largest."""
         rows = _held(base.over(self.rows)) if base.stages else self.rows
-        labels = np.concatenate([np.asarray(rows.labels)[test] for _, test in self.splits])
-        weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights
-        weights = np.concatenate([weights[test] for _, test in self.splits])
+        left_out = ChosenRows(rows, np.concatenate([test for _, test in self.splits]))
         alphas = [penalty / self.n_training for penalty in penalties]
         paths = [self._path(rows, split, fit, alphas) for split in self.splits]
         for penalty, *scores in zip(penalties, *paths):
-            yield LeftOut(penalty, np.concatenate(scores), labels, weights / weights.sum())
+            yield LeftOut.of(penalty, np.concatenate(scores), left_out)
 
     def _path(self, rows: RandomRows, split: Split, fit: TrialFit, alphas: Sequence[float]) -> Iterator[np.ndarray]:
         train, test = (ChosenRows(rows, part) for part in split)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -12,25 +11,28 @@ from sklearn.utils import check_random_state
 from eigenfeat._sklearn import Integral, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import renamed_parameters
 from eigenfeat.estimators.gem_base import RENAMED
-from eigenfeat.estimators.gem_classifier_base import GEMClassifierBase, TrainingRows
-from eigenfeat.estimators.gem_search import Candidate, Split, class_splits, common_rows, grid
+from eigenfeat.estimators.gem_choices import LeftOut, class_scores
+from eigenfeat.estimators.gem_classifier_base import GEMClassifierBase, LastStage, TrainingRows
+from eigenfeat.estimators.gem_search import Candidate, Grid, Split, class_splits, common_rows, grid
 from eigenfeat.estimators.search import keep_search
-from eigenfeat.features.stack import StackSettings, fit_stack, layer_moments, with_map
+from eigenfeat.features.stack import Stack, StackSettings, fit_stack, layer_moments, with_map
 from eigenfeat.moments import Moments, merged_moments
-from eigenfeat.rows import ChosenRows, RandomRows
+from eigenfeat.rows import ChosenRows
 
 # What is chosen is not a parameter.
-CHOSEN = ("ridge", "min_eigenvalue", "n_components", "alpha")
+CHOSEN = ("ridge", "min_eigenvalue", "n_components", "alpha", "feature_map", "label_smoothing")
 
 
 @renamed_parameters(**RENAMED)
 class GEMClassifierCV(GEMClassifierBase):
-    """`GEMClassifier` with ridge, threshold, number of components and alpha chosen on held-out training rows.
+    """`GEMClassifier` with its settings chosen from a grid on held-out training rows: the thorough form of its search.
 
-    Rows are passed over once: the moments of each fold are computed, those of a training part are merged from the
-    folds in it, and after the choice all are merged for the final fit. For each ridge the problems are solved once,
-    for the largest number of components and the lowest threshold; the other candidates are subsets. Fits over alpha
-    share their Gram matrix and start from each other.
+    `GEMClassifier` itself varies one setting after the other on a sample of the rows; here all combinations are tried
+    on all rows. Those are passed over once: the moments of each fold are computed, those of a training part are merged
+    from the folds in it, and after the choice all are merged for the final fit. For each ridge the problems are solved
+    once, for the largest number of components and the lowest threshold; the other candidates of one layer are subsets.
+    Fits over alpha share their Gram matrix and start from each other. Held-out rows take part in nothing, so the
+    temperature of the probabilities is found on them too.
 
     Parameters
     ----------
@@ -42,21 +44,25 @@ class GEMClassifierCV(GEMClassifierBase):
         Candidates for ``n_components``.
     alphas : sequence of float
         Candidates for ``alpha``.
+    n_layers_grid : sequence of int
+        Candidates for ``n_layers``; each deeper one is fitted anew for every ridge, threshold, number and map.
+    feature_maps, label_smoothings : sequences
+        Candidates for ``feature_map`` and ``label_smoothing``.
     cv : float, int, splitter or iterable of splits
         A share in (0, 1) of rows to hold out once, a number of folds, or what scikit-learn takes for ``cv``.
     scoring : {"accuracy", "neg_log_loss"}
         What is maximised on the held-out rows. Of equal candidates the more regularised is taken.
-    class_pairs, n_pairs, noise, feature_map, ridge_shape, shrinkage, max_components, keep_inputs, constant, columns,
+    class_pairs, n_pairs, noise, ridge_shape, shrinkage, max_components, keep_inputs, constant, columns,
     subclasses
         As in `GEMFeatures`.
-    n_estimators, base_map, label_smoothing, class_weight, solver, tol, max_iter, n_jobs, verbose, random_state
-        As in `GEMClassifier`; the choice is made with the first member of an ensemble.
+    n_estimators, base_map, class_weight, classifier_tol, solver, tol, max_iter, n_jobs, verbose, random_state
+        As in `GEMClassifier`, ``base_map`` but for "auto"; the choice is made with the first member of an ensemble.
 
     Attributes
     ----------
     best_params_ : dict
-        The chosen ridge, min_eigenvalue, n_components and alpha.
-    ridge_, min_eigenvalue_, n_components_, alpha_
+        The chosen n_layers, ridge, min_eigenvalue, n_components, feature_map, label_smoothing and alpha.
+    n_layers_, ridge_, min_eigenvalue_, n_components_, feature_map_, label_smoothing_, alpha_
         The same, one by one.
     best_score_ : float
         Its mean score on the held-out rows.
@@ -89,6 +95,9 @@ class GEMClassifierCV(GEMClassifierBase):
         "min_eigenvalues": ["array-like"],
         "n_components_grid": ["array-like"],
         "alphas": ["array-like"],
+        "n_layers_grid": ["array-like"],
+        "feature_maps": [list, tuple],
+        "label_smoothings": ["array-like"],
         "cv": [Interval(Real, 0, 1, closed="neither"), Interval(Integral, 2, None, closed="left"), "cv_object"],
         "scoring": [StrOptions({"accuracy", "neg_log_loss"})],
     }
@@ -101,12 +110,14 @@ class GEMClassifierCV(GEMClassifierBase):
         min_eigenvalues=(0.0, 2.0),
         n_components_grid=(10, 20),
         alphas=(1e-5, 1e-4, 1e-3),
+        n_layers_grid=(1,),
+        feature_maps=("soft-cubic",),
+        label_smoothings=(0.2,),
         cv=0.2,
         scoring="accuracy",
         class_pairs="auto",
         n_pairs=None,
         noise="second_moment",
-        feature_map="soft-cubic",
         ridge_shape="identity",
         shrinkage=None,
         max_components=None,
@@ -116,10 +127,10 @@ class GEMClassifierCV(GEMClassifierBase):
         subclasses=None,
         n_estimators=1,
         base_map=None,
-        label_smoothing=0.2,
         class_weight=None,
         solver="auto",
         tol=None,
+        classifier_tol=1e-3,
         max_iter=200,
         n_jobs=None,
         verbose=False,
@@ -129,12 +140,14 @@ class GEMClassifierCV(GEMClassifierBase):
         self.min_eigenvalues = min_eigenvalues
         self.n_components_grid = n_components_grid
         self.alphas = alphas
+        self.n_layers_grid = n_layers_grid
+        self.feature_maps = feature_maps
+        self.label_smoothings = label_smoothings
         self.cv = cv
         self.scoring = scoring
         self.class_pairs = class_pairs
         self.n_pairs = n_pairs
         self.noise = noise
-        self.feature_map = feature_map
         self.ridge_shape = ridge_shape
         self.shrinkage = shrinkage
         self.max_components = max_components
@@ -144,10 +157,10 @@ class GEMClassifierCV(GEMClassifierBase):
         self.subclasses = subclasses
         self.n_estimators = n_estimators
         self.base_map = base_map
-        self.label_smoothing = label_smoothing
         self.class_weight = class_weight
         self.solver = solver
         self.tol = tol
+        self.classifier_tol = classifier_tol
         self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -173,54 +186,86 @@ class GEMClassifierCV(GEMClassifierBase):
         self
         """
         training = self._training_rows(X, y, sample_weight, groups, subclass_labels)
+        training = self._behind(self._base(self.base_map, training.rows), training)
         self.stage_seconds_: dict[str, float] = {}
-        candidates = grid(self.ridges, self.min_eigenvalues, self.n_components_grid, self.alphas)
-        base = self._settings(**candidates[0].params)
+        candidates = grid(self._grid())
         splits = self._splits(training, groups is not None)
         patterns = common_rows(splits, training.rows.n_rows)
-        parts = [self._part_moments(training, base, rows) for rows, _ in patterns]
-        scores = np.empty((len(candidates), len(splits)))
+        first = self._settings(**candidates[0].params)
+        parts = [self._part_moments(training, first, rows) for rows, _ in patterns]
+        scores, temperatures = np.empty((2, len(candidates), len(splits)))
         for s, split in enumerate(splits):
             moments = merged_moments([part for part, (_, trains) in zip(parts, patterns) if trains[s]])
-            found = dict(self._try_all(moments, training, base, split))
-            scores[:, s] = [found[candidate] for candidate in candidates]
+            for candidate, held_out in self._try_all(moments, training, split):
+                place = candidates.index(candidate)
+                temperatures[place, s] = held_out.temperature
+                scores[place, s] = self._score(held_out, temperatures[place, s])
         best = Candidate(**keep_search(self, [candidate.params for candidate in candidates], scores))
         for name, value in best.params.items():
             setattr(self, f"{name}_", value)
-        return self._fit_members(merged_moments(parts), training, best.settings(base), best.alpha)
+        temperature = float(np.exp(np.log(temperatures[self.best_index_]).mean()))
+        last = LastStage(best.alpha, best.label_smoothing, temperature)
+        return self._fit_members(merged_moments(parts), training, self._settings(**best.params), last)
+
+    def _grid(self) -> Grid:
+        return {
+            "n_layers": tuple(self.n_layers_grid),
+            "ridge": tuple(self.ridges),
+            "min_eigenvalue": tuple(self.min_eigenvalues),
+            "n_components": tuple(self.n_components_grid),
+            "feature_map": tuple(self.feature_maps),
+            "label_smoothing": tuple(self.label_smoothings),
+            "alpha": tuple(self.alphas),
+        }
 
     def _splits(self, training: TrainingRows, grouped: bool) -> list[Split]:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         return class_splits(self.cv, training.rows.labels, training.keys if grouped else None, seed)  # type: ignore[arg-type]
 
-    def _part_moments(self, training: TrainingRows, base: StackSettings, rows: np.ndarray) -> Moments:
-        chosen = ChosenRows(training.rows, rows)
-        return layer_moments(chosen, base.layers[0], training.classes, self.stage_seconds_, n_rows=training.rows.n_rows)
+    def _part_moments(self, training: TrainingRows, settings: StackSettings, rows: np.ndarray) -> Moments:
+        chosen, first = ChosenRows(training.rows, rows), settings.layers[0]
+        return layer_moments(chosen, first, training.classes, self.stage_seconds_, n_rows=training.rows.n_rows)
 
-    def _try_all(
-        self, moments: Moments, training: TrainingRows, base: StackSettings, split: Split
-    ) -> Iterator[tuple[Candidate, float]]:
-        """The score of every candidate on the held-out rows of one trial."""
+    def _score(self, held_out: LeftOut, temperature: float) -> float:
+        return 1 - held_out.error if self.scoring == "accuracy" else -held_out.log_loss(temperature)
+
+    # ------------------------------------------------------------------ the candidates of one split
+
+    def _try_all(self, moments: Moments, training: TrainingRows, split: Split) -> Iterator[tuple[Candidate, LeftOut]]:
+        """Every candidate, and its scores of the held-out rows."""
         train, held_out = (ChosenRows(training.rows, rows) for rows in split)
-        for ridge in self.ridges:
-            widest = Candidate(ridge, min(self.min_eigenvalues), max(self.n_components_grid), max(self.alphas))
-            settings = widest.settings(base)
-            rng = check_random_state(self.random_state)
-            events = None if training.events is None else training.events[split[0]]
-            (fitted,) = fit_stack(moments, train, settings, rng, self.stage_seconds_, events).layers
-            for threshold, count in product(self.min_eigenvalues, self.n_components_grid):
-                thinned = with_map(fitted.directions.thinned(threshold, count), moments, train, settings.layers[0])
-                rows = self._with_class_weights(thinned.held(train), training.classes)
-                candidate = replace(widest, min_eigenvalue=threshold, n_components=count)
-                yield from self._try_alphas(candidate, rows, thinned.held(held_out), training.keys[split[0]])
+        for n_layers, ridge in product(self.n_layers_grid, self.ridges):
+            stacks = self._stacks(
+                n_layers, ridge, moments, train, None if training.events is None else training.events[split[0]]
+            )
+            for (threshold, count, feature_map), stack in stacks:
+                rows = self._with_class_weights(stack.held(train), training.classes)
+                left_out = stack.chain.at(held_out)
+                for smoothing in self.label_smoothings:
+                    logit = self._logit(LastStage(max(self.alphas), smoothing), self.classifier_tol)
+                    for fitted in logit.alpha_path_rows(rows, self.alphas, calibrate=False):
+                        found = LeftOut.of(fitted.alpha, class_scores(fitted, left_out), held_out)
+                        yield Candidate(n_layers, ridge, threshold, count, feature_map, smoothing, fitted.alpha), found
 
-    def _try_alphas(
-        self, candidate: Candidate, rows: RandomRows, held_out: RandomRows, keys: np.ndarray
-    ) -> Iterator[tuple[Candidate, float]]:
-        last = self._logit(rows, candidate.alpha)
-        calibrate = self.scoring == "neg_log_loss"
-        labels = np.asarray(held_out.labels)
-        for member in last.alpha_path_rows(rows, self.alphas, keys, calibrate=calibrate):
-            log_proba = member.predict_log_proba(held_out)
-            own = log_proba[np.arange(len(labels)), labels] if calibrate else log_proba.argmax(axis=1) == labels
-            yield replace(candidate, alpha=member.alpha), float(np.average(own, weights=held_out.weights))
+    def _stacks(self, n_layers, ridge, moments, train, events) -> Iterator[tuple[tuple, Stack]]:
+        """Layers for every threshold, number of components and map; of one layer all are subsets of the widest."""
+        points = product(self.min_eigenvalues, self.n_components_grid, self.feature_maps)
+        if n_layers > 1:
+            for point in points:
+                yield point, self._stack(n_layers, ridge, *point, moments, train, events)
+            return
+        widest = (min(self.min_eigenvalues), max(self.n_components_grid), self.feature_maps[0])
+        (found,) = self._stack(1, ridge, *widest, moments, train, events).layers
+        for threshold, count, feature_map in points:
+            (settings,) = self._settings(
+                ridge=ridge, min_eigenvalue=threshold, n_components=count, feature_map=feature_map
+            ).layers
+            yield (
+                (threshold, count, feature_map),
+                Stack((with_map(found.directions.thinned(threshold, count), moments, train, settings),)),
+            )
+
+    def _stack(self, n_layers, ridge, threshold, count, feature_map, moments, train, events) -> Stack:
+        chosen = {"ridge": ridge, "min_eigenvalue": threshold, "n_components": count, "feature_map": feature_map}
+        settings = self._settings(n_layers, **chosen)
+        return fit_stack(moments, train, settings, check_random_state(self.random_state), self.stage_seconds_, events)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, StratifiedShuffleSplit, check_cv
-
-from eigenfeat.features.stack import StackSettings
 
 Split = tuple[np.ndarray, np.ndarray]
 """Training and held-out rows of a trial."""
@@ -20,36 +18,38 @@ Split = tuple[np.ndarray, np.ndarray]
 class Candidate:
     """One point of the grid."""
 
+    n_layers: int
     ridge: float
     min_eigenvalue: float
     n_components: int
+    feature_map: Any
+    label_smoothing: float
     alpha: float
 
     @property
     def params(self) -> dict[str, Any]:
-        return asdict(self)
-
-    def settings(self, base: StackSettings) -> StackSettings:
-        """The settings of its only layer, the rest taken from ``base``."""
-        layer = replace(
-            base.layers[0].with_ridge(self.ridge),
-            min_eigenvalue=self.min_eigenvalue,
-            n_components=self.n_components,
-        )
-        return replace(base, layers=(layer,))
+        return vars(self).copy()
 
 
-def grid(
-    ridges: Sequence[float], min_eigenvalues: Sequence[float], n_components: Sequence[int], alphas: Sequence[float]
-) -> list[Candidate]:
+Grid = dict[str, tuple]
+"""Values to try, by the name of the parameter, in the order of the fields of `Candidate`."""
+
+
+def grid(values: Grid) -> list[Candidate]:
     """All candidates from the most to the least regularised: of equals the first is taken.
 
-    A larger ridge, threshold and alpha and fewer components regularise more, in this order.
+    Fewer layers, a larger ridge and threshold, fewer components, the map that is named first, more smoothing and a
+    larger alpha regularise more, in this order.
     """
-    points = {Candidate(*values) for values in product(ridges, min_eigenvalues, n_components, alphas)}
-    if not points:
-        raise ValueError("ridges, min_eigenvalues, n_components_grid and alphas each need at least one candidate.")
-    return sorted(points, key=lambda c: (-c.ridge, -c.min_eigenvalue, c.n_components, -c.alpha))
+    empty = [name for name, choices in values.items() if not len(choices)]
+    if empty:
+        raise ValueError(f"Every grid needs at least one candidate; there is none for {', '.join(empty)}.")
+    ascending = {"n_layers", "n_components"}
+    ordered = [
+        list(choices) if name == "feature_map" else sorted(set(choices), reverse=name not in ascending)
+        for name, choices in values.items()
+    ]
+    return [Candidate(*point) for point in product(*ordered)]
 
 
 def class_splits(cv: Any, codes: np.ndarray, groups: np.ndarray | None, seed: int) -> list[Split]:
