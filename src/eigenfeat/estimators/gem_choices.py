@@ -22,7 +22,7 @@ from eigenfeat.linear.calibration import best_temperature
 from eigenfeat.rows import ArrayRows, ChosenRows, RandomRows, held
 from eigenfeat.stages import Chain
 
-SEARCH_ROWS = 5000
+SEARCH_ROWS = 3000
 """Rows that settings are tried on at most: choices made on so many hold for more."""
 
 FOLDS = ((600, 5, 5), (2000, 3, 3), (np.inf, 4, 1))
@@ -34,8 +34,8 @@ PENALTIES = (100.0, 10.0, 1.0, 0.1, 0.01)
 NEAR = 20.0
 """A recipe like the best so far starts from penalties so many times its best one."""
 
-WORSE = 1.02
-"""A path of penalties ends when the log loss is so many times its best."""
+WORSE, HOPELESS = 1.02, 1.1
+"""A path of penalties ends when the log loss is so many times its best, or that of the best recipe at its penalty."""
 
 TRIAL_TOL = 1e-2
 """Relative gap to the minimum at which the logit of a trial stops."""
@@ -201,33 +201,37 @@ class Search:
 
     def best(self, free: dict[str, Sequence[Any]], start: Recipe) -> Trial:
         """The trial of least log loss: one field of the recipe after the other is varied, in the order of ``free``."""
-        best = self._try(start, self.penalties)
+        best = self._try(start, None)
         for name, values in free.items():
+            before = best
             for value in values:
                 if value == getattr(start, name) or (name == "label_smoothing" and best.error < SEPARABLE):
                     continue
-                tried = self._try(replace(best.recipe, **{name: value}), self._penalties(name, best.penalty))
+                if name == "ridge" and best is not before:
+                    break  # one way was better: the other will not be
+                tried = self._try(replace(best.recipe, **{name: value}), best)
                 best = min(best, tried, key=lambda trial: trial.log_loss)
         return best
 
-    def _penalties(self, name: str, best: float) -> Sequence[float]:
-        """Those to try where one field is another: all for other columns, those near the best ones for the rest."""
-        if name == "base_map":
-            return self.penalties
-        return [penalty for penalty in self.penalties if penalty <= NEAR * best] or self.penalties[-1:]
-
-    def _try(self, recipe: Recipe, penalties: Sequence[float]) -> Trial:
-        """The best of a path of penalties, which is left where it gets worse."""
+    def _try(self, recipe: Recipe, best: Trial | None) -> Trial:
+        """The best of a path of penalties, which is left where it gets worse or has no hope to get better."""
         path: list[Trial] = []
         start = perf_counter()
-        for found in self.rows.left_out(self.bases[recipe.base_map], self.fit(recipe), penalties):
+        for found in self.rows.left_out(self.bases[recipe.base_map], self.fit(recipe), self._penalties(recipe, best)):
             temperature = found.temperature
             loss = found.log_loss(temperature)
             path.append(Trial(recipe, found.penalty, temperature, loss, found.error, perf_counter() - start))
-            if loss > WORSE * min(trial.log_loss for trial in path):
+            hopeless = best is not None and found.penalty <= best.penalty and loss > HOPELESS * best.log_loss
+            if hopeless or loss > WORSE * min(trial.log_loss for trial in path):
                 break
         self.trials.extend(path)
         return _between(path)
+
+    def _penalties(self, recipe: Recipe, best: Trial | None) -> Sequence[float]:
+        """Those to try: all for other columns than the best, those near its own for the rest."""
+        if best is None or recipe.base_map != best.recipe.base_map:
+            return self.penalties
+        return [penalty for penalty in self.penalties if penalty <= NEAR * best.penalty] or self.penalties[-1:]
 
 
 def _between(path: list[Trial]) -> Trial:

@@ -124,7 +124,7 @@ class GEMClassifier(GEMClassifierBase):
         n_pairs=None,
         noise="second_moment",
         feature_map="auto",
-        ridge=1.0,
+        ridge="auto",
         ridge_shape="identity",
         shrinkage=None,
         min_eigenvalue=None,
@@ -243,12 +243,12 @@ class GEMClassifier(GEMClassifierBase):
         free = {}
         if self.base_map == "auto":
             free["base_map"] = self._bases(training.rows)
+        if self.ridge == "auto":
+            free["ridge"] = [0.3, 0.03, 1.0]
         if self.label_smoothing == "auto":
             free["label_smoothing"] = [0.2, 0.0]
         if self.feature_map == "auto":
             free["feature_map"] = ["soft-cubic", "spline"]
-        if self.ridge == "auto":
-            free["ridge"] = [1.0, 0.1]
         return free, start
 
     def _bases(self, rows: RandomRows) -> list[str | None]:
