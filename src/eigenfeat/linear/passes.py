@@ -107,7 +107,7 @@ class Passes:
         gram = np.zeros((self.n_columns, self.n_columns), dtype, order="F")
         syrk = get_blas_funcs("syrk", (gram,))
         # Products of few rows are bound by the d² sums they are added to: blocks here are tall.
-        for positions in row_blocks(self.n_rows, self.n_columns, self.dtype.itemsize, 2048):
+        for positions in row_blocks(self.n_rows, self.n_columns, self.dtype.itemsize, 512):
             root = np.sqrt(weights[positions]).astype(dtype)[:, None]
             block = self.block(positions)
             if sparse.issparse(block):
