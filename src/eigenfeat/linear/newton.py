@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from scipy import linalg
 
 from eigenfeat.linear.objective import Curvature, LogitObjective, LogitPoint
 from eigenfeat.linear.preconditioners import Preconditioner
@@ -29,34 +30,50 @@ def newton_steps(objective: LogitObjective, start: LogitPoint, preconditioner_at
         reference = reference or energy
         # Loose far from the optimum, tighter as the gradient falls: fast in the end, no waste at first.
         accuracy = min(0.3, (energy / reference) ** 0.25)
-        direction, n_products = conjugate_gradient(curvature, point.gradient, preconditioner, accuracy)
+        direction, left, n_products = conjugate_gradient(curvature, point.gradient, preconditioner, accuracy)
         slope = float(np.vdot(point.gradient, direction))
         reached, step = line_search(objective, point, direction, slope)
         n_passes = 1 + (step != 1) + n_products * curvature.passes.n_rows / objective.passes.n_rows
-        yield Step(reached, n_products, n_passes, step, -0.5 * slope)
+        yield Step(reached, n_products, n_passes, step, 0.5 * (left - slope))
         point = reached
 
 
 def conjugate_gradient(
     curvature: Curvature, gradient: np.ndarray, preconditioner: Preconditioner, accuracy: float
-) -> tuple[np.ndarray, int]:
-    """``D ≈ -H⁻¹ ∇F`` and the products it took, until the preconditioned residual falls by ``accuracy``."""
+) -> tuple[np.ndarray, float, int]:
+    """``D ≈ -H⁻¹ ∇F``, what it leaves of ``∇F · H⁻¹ ∇F``, and the products it took.
+
+    Until the preconditioned residual falls by ``accuracy``. What is left is ``r · H⁻¹ r`` for the residual r, at most
+    ``r · P r / λ`` for the preconditioner P and the least eigenvalue λ of P H, which the steps estimate by Lanczos' matrix.
+    """
     solution = np.zeros_like(gradient)
     residual = -gradient
     z = preconditioner.solve(residual)
     search = z
     energy = first = float(np.vdot(residual, z))
+    lengths: list[float] = []
+    ratios: list[float] = []
     for n_products in range(1, MAX_INNER + 1):
         product = curvature @ search
         curve = float(np.vdot(search, product))
         if curve <= 0:  # rounding: nothing more to gain along here
-            return (solution if n_products > 1 else search), n_products
-        length = energy / curve
-        solution += length * search
-        residual -= length * product
+            return (solution if n_products > 1 else search), 0.0, n_products
+        lengths.append(energy / curve)
+        solution += lengths[-1] * search
+        residual -= lengths[-1] * product
         z = preconditioner.solve(residual)
         previous, energy = energy, float(np.vdot(residual, z))
+        ratios.append(energy / previous)
         if energy <= accuracy**2 * first:
             break
-        search = z + (energy / previous) * search
-    return solution, n_products
+        search = z + ratios[-1] * search
+    return solution, energy / _least_eigenvalue(np.array(lengths), np.array(ratios)), n_products
+
+
+def _least_eigenvalue(lengths: np.ndarray, ratios: np.ndarray) -> float:
+    """Of Lanczos' matrix, from the lengths of conjugate-gradient steps and the ratios of residuals after each."""
+    diagonal = 1 / lengths
+    diagonal[1:] += ratios[:-1] / lengths[:-1]
+    beside = np.sqrt(ratios[:-1]) / lengths[:-1]
+    least = linalg.eigvalsh_tridiagonal(diagonal, beside)[0] if len(lengths) > 1 else diagonal[0]
+    return max(float(least), float(np.finfo(float).eps) * float(diagonal.max()))

@@ -18,6 +18,8 @@ from eigenfeat.linear.steps import PreconditionerAt, Step, line_search
 MAX_PAIRS = 30
 # The pairs' idea of what is left to gain is low by up to this factor, measured on GEM features of MNIST.
 OPTIMISM = 10.0
+# A step now and then promises several times too little: the highest of so many estimates counts.
+MEMORY = 2
 MAX_PAIR_BYTES = 600_000_000
 
 
@@ -38,6 +40,7 @@ def quasi_newton_steps(
     ``pairs``, none or those of an objective much like this one, are added to in place.
     """
     point, n_passes, step = start, 0.0, 1.0
+    estimates: deque[float] = deque(maxlen=MEMORY)
     while True:
         preconditioner = preconditioner_at(point, n_passes)
         # A step that had to be cut short went where the preconditioner is wrong: no scale for all directions.
@@ -52,7 +55,8 @@ def quasi_newton_steps(
         if step and np.vdot(direction, change) > 0:
             pairs.append((step * direction, change))
         n_passes = 1.0 + (step != 1)
-        yield Step(reached, 0, n_passes, step, -0.5 * OPTIMISM * slope)
+        estimates.append(-0.5 * OPTIMISM * slope)
+        yield Step(reached, 0, n_passes, step, max(estimates))
         point = reached
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from eigenfeat.rows import (
+    ArrayRows,
     Block,
     BlockProducts,
     MappedRows,
@@ -22,6 +23,10 @@ from eigenfeat.stages.affine import Affine
 from eigenfeat.stages.feature_map import FeatureMap
 from eigenfeat.stages.pieces import MAX_CLASSES, PieceProducts, Pieces
 from eigenfeat.stages.stage import Stage
+
+MAX_INPUTS = 64
+"""Inputs at most for projections to be made again in every pass, when they are eight times as many: that is no slower
+than to read them, and they would be most of the memory of a fit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,19 +78,23 @@ class FeatureLayer(Stage):
 
 @dataclass(frozen=True, eq=False)
 class LayerRows(RowView):
-    """The rows a layer makes of a source whose projections are held in memory: what every pass of a fit needs.
+    """The rows a layer makes of a source whose projections, or few inputs, are held in memory: what every pass needs.
 
     The expanded rows, several times as wide, are made in cache when they are asked for; products with them need none of
     that where the map knows its pieces.
     """
 
     layer: FeatureLayer
-    projections: np.ndarray
+    projections: RandomRows
 
     @classmethod
     def of(cls, source: RandomRows, layer: FeatureLayer) -> LayerRows:
         layer = layer.astype(source.dtype)
-        return cls(source, layer, held(MappedRows(source, layer.projection)))
+        projections = MappedRows(source, layer.projection)
+        if source.n_columns <= min(MAX_INPUTS, projections.n_columns // 8):
+            source = source if _in_memory(source) else ArrayRows(held(source), source.labels, source.weights)
+            return cls(source, layer, MappedRows(source, layer.projection))
+        return cls(source, layer, ArrayRows(held(projections)))
 
     @property
     def n_columns(self) -> int:
@@ -99,11 +108,11 @@ class LayerRows(RowView):
         # Inputs that are not kept are not read: only their width counts.
         kept = self.layer.input_scale is not None
         rows = self.source.rows(selection) if kept else _Width(self.source.n_columns)
-        return self.layer.join(rows, self.projections[selection])
+        return self.layer.join(rows, self.projections.rows(selection))
 
     @property
     def pass_width(self) -> int:
-        n_mapped, n_projections = self.n_columns - self._n_inputs, self.projections.shape[1]
+        n_mapped, n_projections = self.n_columns - self._n_inputs, self.projections.n_columns
         return self._n_inputs + (n_mapped if self._pieces is None else 2 * n_projections)
 
     def products(self, coefficients: np.ndarray) -> RowProducts | None:
@@ -118,7 +127,7 @@ class LayerRows(RowView):
 
     @cached_property
     def _pieces(self) -> Pieces | None:
-        return self.layer.feature_map.pieces(self.projections.shape[1])
+        return self.layer.feature_map.pieces(self.projections.n_columns)
 
 
 class LayerProducts:
@@ -126,7 +135,7 @@ class LayerProducts:
 
     def __init__(self, rows: LayerRows, mapped: PieceProducts, coefficients: np.ndarray) -> None:
         self.rows, self.mapped = rows, mapped
-        n_inputs = len(coefficients) - rows.layer.feature_map.n_columns(rows.projections.shape[1])
+        n_inputs = len(coefficients) - rows.layer.feature_map.n_columns(rows.projections.n_columns)
         scale = rows.layer.input_scale
         self.inputs = None
         if scale is not None:
@@ -134,7 +143,7 @@ class LayerProducts:
             self.inputs = BlockProducts(rows.source, self.scale * coefficients[:n_inputs])
 
     def scores(self, selection: Selection) -> np.ndarray:
-        scores = self.mapped.scores(self.rows.projections[selection])
+        scores = self.mapped.scores(self.rows.projections.rows(selection))
         if self.inputs is not None:
             scores += self.inputs.scores(selection)
         return scores
@@ -147,6 +156,10 @@ class LayerProducts:
     def total(self) -> np.ndarray:
         mapped = self.mapped.total()
         return mapped if self.inputs is None else np.concatenate([self.scale * self.inputs.total(), mapped])
+
+
+def _in_memory(source: RandomRows) -> bool:
+    return isinstance(source, ArrayRows) and not source.is_sparse and source.array.dtype == source.dtype
 
 
 @dataclass(frozen=True)
