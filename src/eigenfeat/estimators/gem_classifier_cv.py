@@ -174,6 +174,7 @@ class GEMClassifierCV(GEMClassifierBase):
         self.stage_seconds_: dict[str, float] = {}
         candidates = grid(self.ridges, self.min_eigenvalues, self.n_components_grid, self.alphas)
         base = self._settings(**candidates[0].params)
+        base = base.of_member(self.n_estimators, len(training.classes), training.events is not None)
         splits = self._splits(training, groups is not None)
         patterns = common_rows(splits, training.rows.n_rows)
         parts = [self._part_moments(training, base, rows) for rows, _ in patterns]
