@@ -129,6 +129,8 @@ def test_classifiers_take_them(digits):
     grid = {"ridges": (0.5,), "min_eigenvalues": (0.0,), "n_components_grid": (1,), "alphas": (1e-2,)}
     search = GEMClassifierCV(**grid).fit(X, y, subclass_labels=event)
     assert {name.split("/")[1] for name in search.pairs_.ravel()} == {"0", "1"}
+    together = GEMClassifierCV(**grid, n_estimators=2).fit(X, y)
+    assert all("/" in name for name in together.pairs_.ravel())
     with pytest.raises(ValueError, match="one label a row"):
         GEMFeatures(1).fit(X, y, subclass_labels=event[:-1])
     with pytest.raises(ValueError, match="found from rows"):

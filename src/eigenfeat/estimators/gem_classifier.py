@@ -204,7 +204,7 @@ class GEMClassifier(GEMClassifierBase):
         with timed(self.stage_seconds_, "choices"):
             base, recipe, last = self._choose(training)
         training = self._behind(base, training)
-        settings = self._settings(self.n_layers, **recipe.layer)
+        settings = self._member_settings(training, self.n_layers, **recipe.layer)
         moments = layer_moments(training.rows, settings.layers[0], training.classes, self.stage_seconds_)
         return self._fit_members(moments, training, settings, last)
 
@@ -223,7 +223,7 @@ class GEMClassifier(GEMClassifierBase):
             TrialRows.of(training.rows, training.classes, training.keys, training.events),
             bases,
             lambda recipe: TrialFit(
-                self._settings(self.n_layers, **recipe.layer),
+                self._member_settings(training, self.n_layers, **recipe.layer),
                 self._logit(LastStage(1.0, recipe.label_smoothing), TRIAL_TOL),
                 lambda rows: self._with_class_weights(rows, training.classes),
                 self.random_state,

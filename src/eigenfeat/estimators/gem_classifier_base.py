@@ -114,10 +114,14 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         self._inputs = self._inputs.then(*base.stages)
         return replace(training, rows=base.over(training.rows))  # type: ignore[arg-type]
 
+    def _member_settings(self, training: TrainingRows, n_layers: int = 1, **chosen: Any) -> StackSettings:
+        """Settings of one member of the ensemble."""
+        settings = self._settings(n_layers, **chosen)
+        return settings.of_member(self.n_estimators, len(training.classes), training.events is not None)
+
     def _fit_members(self, moments: Moments, training: TrainingRows, settings: StackSettings, last: LastStage):
         """Fit all members with these settings, of which the moments of the first layer are given."""
         rng = check_random_state(self.random_state)
-        settings = settings.of_member(self.n_estimators, len(training.classes), training.events is not None)
         stacks: list[Stack] = []
         classifiers: list[Any] = []
         for _ in range(self.n_estimators):

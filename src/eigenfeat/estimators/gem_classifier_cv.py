@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -17,10 +19,28 @@ from eigenfeat.estimators.gem_search import Candidate, Grid, Split, class_splits
 from eigenfeat.estimators.search import keep_search
 from eigenfeat.features.stack import Stack, StackSettings, fit_stack, layer_moments, with_map
 from eigenfeat.moments import Moments, merged_moments
-from eigenfeat.rows import ChosenRows
+from eigenfeat.rows import ChosenRows, RandomRows
 
 # What is chosen is not a parameter.
 CHOSEN = ("ridge", "min_eigenvalue", "n_components", "alpha", "feature_map", "label_smoothing")
+
+
+@dataclass(frozen=True, eq=False)
+class SplitRows:
+    """One split: rows to train on, with their moments and what cuts their classes, and rows that are held out."""
+
+    train: RandomRows
+    held_out: RandomRows
+    moments: Moments
+    events: np.ndarray | None
+
+    @classmethod
+    def of(cls, training: TrainingRows, split: Split, moments: Moments) -> SplitRows:
+        train, held_out = (ChosenRows(training.rows, rows) for rows in split)
+        return cls(train, held_out, moments, None if training.events is None else training.events[split[0]])
+
+    def fit(self, settings: StackSettings, seed: Any, seconds: dict[str, float]) -> Stack:
+        return fit_stack(self.moments, self.train, settings, check_random_state(seed), seconds, self.events)
 
 
 @renamed_parameters(**RENAMED)
@@ -196,7 +216,7 @@ class GEMClassifierCV(GEMClassifierBase):
         scores, temperatures = np.empty((2, len(candidates), len(splits)))
         for s, split in enumerate(splits):
             moments = merged_moments([part for part, (_, trains) in zip(parts, patterns) if trains[s]])
-            for candidate, held_out in self._try_all(moments, training, split):
+            for candidate, held_out in self._try_all(training, SplitRows.of(training, split, moments)):
                 place = candidates.index(candidate)
                 temperatures[place, s] = held_out.temperature
                 scores[place, s] = self._score(held_out, temperatures[place, s])
@@ -205,7 +225,7 @@ class GEMClassifierCV(GEMClassifierBase):
             setattr(self, f"{name}_", value)
         temperature = float(np.exp(np.log(temperatures[self.best_index_]).mean()))
         last = LastStage(best.alpha, best.label_smoothing, temperature)
-        return self._fit_members(merged_moments(parts), training, self._settings(**best.params), last)
+        return self._fit_members(merged_moments(parts), training, self._member_settings(training, **best.params), last)
 
     def _grid(self) -> Grid:
         return {
@@ -231,41 +251,34 @@ class GEMClassifierCV(GEMClassifierBase):
 
     # ------------------------------------------------------------------ the candidates of one split
 
-    def _try_all(self, moments: Moments, training: TrainingRows, split: Split) -> Iterator[tuple[Candidate, LeftOut]]:
+    def _try_all(self, training: TrainingRows, split: SplitRows) -> Iterator[tuple[Candidate, LeftOut]]:
         """Every candidate, and its scores of the held-out rows."""
-        train, held_out = (ChosenRows(training.rows, rows) for rows in split)
         for n_layers, ridge in product(self.n_layers_grid, self.ridges):
-            stacks = self._stacks(
-                n_layers, ridge, moments, train, None if training.events is None else training.events[split[0]]
-            )
-            for (threshold, count, feature_map), stack in stacks:
-                rows = self._with_class_weights(stack.held(train), training.classes)
-                left_out = stack.chain.at(held_out)
+            for point, stack in self._stacks(training, split, n_layers, ridge):
+                rows = self._with_class_weights(stack.held(split.train), training.classes)
+                features = stack.chain.at(split.held_out)
                 for smoothing in self.label_smoothings:
                     logit = self._logit(LastStage(max(self.alphas), smoothing), self.classifier_tol)
                     for fitted in logit.alpha_path_rows(rows, self.alphas, calibrate=False):
-                        found = LeftOut.of(fitted.alpha, class_scores(fitted, left_out), held_out)
-                        yield Candidate(n_layers, ridge, threshold, count, feature_map, smoothing, fitted.alpha), found
+                        found = LeftOut.of(fitted.alpha, class_scores(fitted, features), split.held_out)
+                        yield Candidate(n_layers, ridge, *point, smoothing, fitted.alpha), found
 
-    def _stacks(self, n_layers, ridge, moments, train, events) -> Iterator[tuple[tuple, Stack]]:
+    def _stacks(
+        self, training: TrainingRows, split: SplitRows, n_layers: int, ridge: float
+    ) -> Iterator[tuple[tuple, Stack]]:
         """Layers for every threshold, number of components and map; of one layer all are subsets of the widest."""
-        points = product(self.min_eigenvalues, self.n_components_grid, self.feature_maps)
-        if n_layers > 1:
-            for point in points:
-                yield point, self._stack(n_layers, ridge, *point, moments, train, events)
-            return
-        widest = (min(self.min_eigenvalues), max(self.n_components_grid), self.feature_maps[0])
-        (found,) = self._stack(1, ridge, *widest, moments, train, events).layers
-        for threshold, count, feature_map in points:
-            (settings,) = self._settings(
-                ridge=ridge, min_eigenvalue=threshold, n_components=count, feature_map=feature_map
-            ).layers
-            yield (
-                (threshold, count, feature_map),
-                Stack((with_map(found.directions.thinned(threshold, count), moments, train, settings),)),
-            )
 
-    def _stack(self, n_layers, ridge, threshold, count, feature_map, moments, train, events) -> Stack:
-        chosen = {"ridge": ridge, "min_eigenvalue": threshold, "n_components": count, "feature_map": feature_map}
-        settings = self._settings(n_layers, **chosen)
-        return fit_stack(moments, train, settings, check_random_state(self.random_state), self.stage_seconds_, events)
+        def settings(threshold: float, count: int, feature_map: Any) -> StackSettings:
+            chosen = {"ridge": ridge, "min_eigenvalue": threshold, "n_components": count, "feature_map": feature_map}
+            return self._member_settings(training, n_layers, **chosen)
+
+        widest = None
+        if n_layers == 1:
+            most = settings(min(self.min_eigenvalues), max(self.n_components_grid), self.feature_maps[0])
+            widest = split.fit(most, self.random_state, self.stage_seconds_).layers[0].directions
+        for point in product(self.min_eigenvalues, self.n_components_grid, self.feature_maps):
+            if widest is None:
+                yield point, split.fit(settings(*point), self.random_state, self.stage_seconds_)
+            else:
+                (layer,) = settings(*point).layers
+                yield point, Stack((with_map(widest.thinned(*point[:2]), split.moments, split.train, layer),))
