@@ -7,7 +7,7 @@ fitted to all rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -29,19 +29,19 @@ FOLDS = ((600, 5, 5), (2000, 3, 3), (np.inf, 4, 1))
 """(up to so many rows, parts they are cut into, parts that are left out in turn)."""
 
 PENALTIES = (100.0, 10.0, 1.0, 0.1, 0.01)
-"""``alpha · rows`` that are tried, from the most regularised on; what is best between two of them is interpolated."""
+"""``alpha · rows`` that are tried, as far as it is downhill; what is best between two of them is interpolated."""
 
-NEAR = 20.0
-"""A recipe like the best so far starts from penalties so many times its best one."""
+HOPELESS = 1.1
+"""Another ridge, map or smoothing is given up when its log loss, at the best penalty so far, is so many times the best."""
 
-WORSE, HOPELESS = 1.02, 1.1
-"""A path of penalties ends when the log loss is so many times its best, or that of the best recipe at its penalty."""
+TRIAL_COLUMNS = 2000
+"""Columns a layer of a trial makes of its directions at most, where nobody says how many: half as many as a fit."""
 
 TRIAL_TOL = 1e-2
 """Relative gap to the minimum at which the logit of a trial stops."""
 
 SEPARABLE = 0.03
-"""Left-out error below which plain labels are not tried: smoothed ones fit separable classes better, and much faster."""
+"""Left-out error below which plain labels are not tried: smoothed ones fit separable classes better and faster."""
 
 Split = tuple[np.ndarray, np.ndarray]
 """Training and left-out rows of a trial."""
@@ -158,23 +158,21 @@ class TrialRows:
         events = None if events is None else events[chosen]
         return cls(sample, classes, splits, n_different * (1 - 1 / n_parts), events)
 
-    def left_out(self, base: Chain, fit: TrialFit, penalties: Sequence[float]) -> Iterator[LeftOut]:
-        """Scores of the left-out rows for one penalty after the other, from the largest."""
+    def left_out(self, base: Chain, fit: TrialFit) -> Callable[[float], LeftOut]:
+        """A function from a penalty to the scores of the left-out rows; fits start from the one before."""
         rows = _held(base.over(self.rows)) if base.stages else self.rows
         left_out = ChosenRows(rows, np.concatenate([test for _, test in self.splits]))
-        alphas = [penalty / self.n_training for penalty in penalties]
-        paths = [self._path(rows, split, fit, alphas) for split in self.splits]
-        for penalty, *scores in zip(penalties, *paths):
-            yield LeftOut.of(penalty, np.concatenate(scores), left_out)
+        paths = [self._path(rows, split, fit) for split in self.splits]
+        return lambda penalty: LeftOut.of(penalty, np.concatenate([path(penalty) for path in paths]), left_out)
 
-    def _path(self, rows: RandomRows, split: Split, fit: TrialFit, alphas: Sequence[float]) -> Iterator[np.ndarray]:
+    def _path(self, rows: RandomRows, split: Split, fit: TrialFit) -> Callable[[float], np.ndarray]:
         train, test = (ChosenRows(rows, part) for part in split)
         moments = layer_moments(train, fit.settings.layers[0], self.classes, {})
         events = None if self.events is None else self.events[split[0]]
         stack = fit_stack(moments, train, fit.settings, check_random_state(fit.seed), {}, events)
-        left_out = stack.chain.at(test)
-        for fitted in fit.logit.alpha_path_rows(fit.weighted(stack.held(train)), alphas, calibrate=False):
-            yield class_scores(fitted, left_out)
+        features = stack.chain.at(test)
+        path = fit.logit.path_rows(fit.weighted(stack.held(train)), calibrate=False)
+        return lambda penalty: class_scores(path(penalty / self.n_training), features)
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,24 +212,35 @@ class Search:
         return best
 
     def _try(self, recipe: Recipe, best: Trial | None) -> Trial:
-        """The best of a path of penalties, which is left where it gets worse or has no hope to get better."""
-        path: list[Trial] = []
-        start = perf_counter()
-        for found in self.rows.left_out(self.bases[recipe.base_map], self.fit(recipe), self._penalties(recipe, best)):
-            temperature = found.temperature
-            loss = found.log_loss(temperature)
-            path.append(Trial(recipe, found.penalty, temperature, loss, found.error, perf_counter() - start))
-            hopeless = best is not None and found.penalty <= best.penalty and loss > HOPELESS * best.log_loss
-            if hopeless or loss > WORSE * min(trial.log_loss for trial in path):
-                break
+        """The best penalty for a recipe: downhill from that of the best recipe, one way or, if that is up, the other."""
+        left_out = self.rows.left_out(self.bases[recipe.base_map], self.fit(recipe))
+        tried: dict[int, Trial] = {}
+
+        def loss(place: int) -> float:
+            if not 0 <= place < len(self.penalties):
+                return np.inf
+            if place not in tried:
+                start = perf_counter()
+                found = left_out(self.penalties[place])
+                temperature = found.temperature
+                found_loss = found.log_loss(temperature)
+                seconds = perf_counter() - start
+                tried[place] = Trial(recipe, found.penalty, temperature, found_loss, found.error, seconds)
+            return tried[place].log_loss
+
+        place = self._start(best)
+        if best is None or loss(place) <= HOPELESS * best.log_loss or recipe.base_map != best.recipe.base_map:
+            step = 1 if loss(place + 1) < loss(place) else -1
+            while loss(place + step) < loss(place):
+                place += step
+        path = [tried[i] for i in sorted(tried)]
         self.trials.extend(path)
         return _between(path)
 
-    def _penalties(self, recipe: Recipe, best: Trial | None) -> Sequence[float]:
-        """Those to try: all for other columns than the best, those near its own for the rest."""
-        if best is None or recipe.base_map != best.recipe.base_map:
-            return self.penalties
-        return [penalty for penalty in self.penalties if penalty <= NEAR * best.penalty] or self.penalties[-1:]
+    def _start(self, best: Trial | None) -> int:
+        if best is None:
+            return len(self.penalties) // 2
+        return int(np.argmin(np.abs(np.log(np.asarray(self.penalties) / best.penalty))))
 
 
 def _between(path: list[Trial]) -> Trial:

@@ -13,7 +13,16 @@ from eigenfeat._sklearn import COUNT, NON_NEGATIVE, HasMethods, StrOptions, chec
 from eigenfeat.estimators.column_splines import basis_sample
 from eigenfeat.estimators.edge import renamed_parameters
 from eigenfeat.estimators.gem_base import RENAMED
-from eigenfeat.estimators.gem_choices import PENALTIES, TRIAL_TOL, Recipe, Search, TrialFit, TrialRows, n_distinct
+from eigenfeat.estimators.gem_choices import (
+    PENALTIES,
+    TRIAL_COLUMNS,
+    TRIAL_TOL,
+    Recipe,
+    Search,
+    TrialFit,
+    TrialRows,
+    n_distinct,
+)
 from eigenfeat.estimators.gem_classifier_base import (
     DEFAULT_PENALTY,
     DEFAULTS,
@@ -223,7 +232,7 @@ class GEMClassifier(GEMClassifierBase):
             TrialRows.of(training.rows, training.classes, training.keys, training.events),
             bases,
             lambda recipe: TrialFit(
-                self._member_settings(training, self.n_layers, **recipe.layer),
+                self._member_settings(training, self.n_layers, **recipe.layer).narrowed(TRIAL_COLUMNS),
                 self._logit(LastStage(1.0, recipe.label_smoothing), TRIAL_TOL),
                 lambda rows: self._with_class_weights(rows, training.classes),
                 self.random_state,
@@ -269,8 +278,8 @@ class GEMClassifier(GEMClassifierBase):
         fitted = clone(self.classifier).fit(held(rows), rows.labels, **weights)
         if not hasattr(fitted, "predict_log_proba") and not hasattr(fitted, "decision_function"):
             raise ValueError(
-                f"The classifier {type(fitted).__name__} has neither predict_log_proba nor decision_function: nothing to "
-                "tell its classes apart by. Give another, or put GEMFeatures before it in a pipeline."
+                f"The classifier {type(fitted).__name__} has neither predict_log_proba nor decision_function: nothing "
+                "to tell its classes apart by. Give another, or put GEMFeatures before it in a pipeline."
             )
         return fitted
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from time import perf_counter
 
 import numpy as np
@@ -246,20 +246,35 @@ class MultinomialLogit(ScoresMixin, Estimator):
         ------
         MultinomialLogit
         """
+        path = self.path_rows(rows, keys, calibrate=calibrate)
+        return (path(alpha) for alpha in sorted(alphas, reverse=True))
+
+    def path_rows(self, rows, keys=None, *, calibrate=True) -> Callable[[float], MultinomialLogit]:
+        """A function from a penalty to a fitted copy of this estimator, each started from the one before.
+
+        Parameters
+        ----------
+        rows, keys, calibrate
+            As in `alpha_path_rows`.
+        """
         self._validate_params()
         shared = clone(self)
         shared.n_features_in_ = rows.n_columns
         solver = shared._solver(rows)
-        initial = None
-        for alpha in sorted(alphas, reverse=True):
+        last = None
+
+        def fitted(alpha: float) -> MultinomialLogit:
+            nonlocal last
             temperature, nearby = solver.calibrate(alpha, keys) if calibrate else (1.0, None)
-            fit = shared._minimise(solver, alpha, initial or nearby)
-            initial = (fit.coef, fit.intercept)
+            fit = shared._minimise(solver, alpha, last or nearby)
+            last = (fit.coef, fit.intercept)
             member = clone(self).set_params(alpha=alpha)
             member.classes_, member.n_features_in_ = shared.classes_, shared.n_features_in_
             if hasattr(self, "feature_names_in_"):
                 member.feature_names_in_ = self.feature_names_in_
-            yield member._keep(fit, solver, temperature)
+            return member._keep(fit, solver, temperature)
+
+        return fitted
 
     # ------------------------------------------------------------------ rows
 

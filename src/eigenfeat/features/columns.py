@@ -87,7 +87,7 @@ class ColumnTable:
 
     @property
     def are_pixels(self) -> bool:
-        """Whether most columns have one factor about one common value: pixels, counts, nothing with a unit of its own."""
+        """Whether most columns have one factor about one value: pixels, counts, nothing with a unit of its own."""
         shifts = self.shift[self.treatment == "common"]
         return len(shifts) > 0 and np.unique(shifts, return_counts=True)[1].max() > len(self) / 2
 
