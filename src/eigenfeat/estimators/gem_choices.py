@@ -37,7 +37,7 @@ HOPELESS = 1.1
 TRIAL_COLUMNS = 2000
 """Columns a layer of a trial makes of its directions at most, where nobody says how many: half as many as a fit."""
 
-TRIAL_TOL = 1e-2
+TRIAL_TOL = 3e-2
 """Relative gap to the minimum at which the logit of a trial stops."""
 
 SEPARABLE = 0.03
