@@ -152,7 +152,7 @@ class GEMClassifier(GEMClassifierBase):
         class_weight=None,
         solver="auto",
         tol=None,
-        classifier_tol=1e-3,
+        classifier_tol=1e-2,
         max_iter=200,
         n_jobs=None,
         verbose=False,

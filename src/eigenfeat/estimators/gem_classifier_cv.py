@@ -150,7 +150,7 @@ class GEMClassifierCV(GEMClassifierBase):
         class_weight=None,
         solver="auto",
         tol=None,
-        classifier_tol=1e-3,
+        classifier_tol=1e-2,
         max_iter=200,
         n_jobs=None,
         verbose=False,
