@@ -60,7 +60,7 @@ PRINTED = {
 # What `GEMClassifier` would settle by itself on a sample is settled here on all held-out images.
 OURS = {"base_map": None, "feature_map": "soft-cubic", "label_smoothing": 0.2, "ridge": 0.5}
 GEM = OURS | {"n_components": 30, "alpha": 2e-4}
-SUBCLASS = OURS | {"subclasses": 2, "alpha": 2e-4}
+SUBCLASS = OURS | {"subclasses": 2, "n_components": 6, "alpha": 2e-4}
 ROOT, SQUARE = PowerMap((1,), soft=True), PowerMap((1, 2), soft=True)
 # The first layer of deep GEM follows the authors' public demonstration: few powers, no threshold.
 DEEP = OURS | {
@@ -79,7 +79,7 @@ CANDIDATES: dict[str, list[dict]] = {
     ],
     "default": [{}],
     "gem": [GEM | {"min_eigenvalue": threshold} for threshold in (2.5, 1.5)],
-    "subclass": [SUBCLASS, SUBCLASS | {"alpha": 1e-4}],
+    "subclass": [SUBCLASS, SUBCLASS | {"n_components": 9}],
     "deep": [DEEP | {"min_eigenvalue": [None, threshold]} for threshold in (7.5, 5.0)],
     "three": [
         DEEP

@@ -183,3 +183,13 @@ def test_stages_of_a_fit_are_timed_and_add_up_to_no_more_than_it_took(digits, n_
     total = perf_counter() - start
     assert list(model.stage_seconds_) == ["moments", "directions", "classifier"]
     assert 0 < sum(model.stage_seconds_.values()) <= total
+
+
+def test_choices_hold_the_maps_that_were_given(digits):
+    X, y = digits[:2]
+    chosen, base = PowerMap((1, 2), soft=True), RBFSampler(gamma=0.1, n_components=30, random_state=0)
+    model = GEMClassifier(1, feature_map=chosen, base_map=base, ridge=0.5, alpha=0.01, label_smoothing=0).fit(X, y)
+    assert model.choices_["feature_map"] is chosen and model.choices_["base_map"] is base
+    searched = GEMClassifier(1, feature_map=[chosen], base_map=None, ridge=0.5, label_smoothing=0.2).fit(X, y)
+    assert searched.choices_["feature_map"] == [chosen]
+    assert searched.trials_[0]["feature_map"] == [chosen]

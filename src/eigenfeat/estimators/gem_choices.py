@@ -8,7 +8,7 @@ fitted to all rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -61,6 +61,10 @@ class Recipe:
         """What of it the layers are made of."""
         return {"feature_map": self.feature_map, "ridge": self.ridge}
 
+    def as_dict(self) -> dict[str, Any]:
+        """By name; maps stay maps."""
+        return dict(vars(self))
+
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
@@ -112,7 +116,7 @@ class Trial:
     seconds: float
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self.recipe) | {k: v for k, v in vars(self).items() if k != "recipe"}
+        return self.recipe.as_dict() | {k: v for k, v in vars(self).items() if k != "recipe"}
 
 
 @dataclass(frozen=True, eq=False)

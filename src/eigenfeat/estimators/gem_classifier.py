@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -225,7 +225,7 @@ class GEMClassifier(GEMClassifierBase):
         free, start = self._free(training)
         if self.classifier is not None or (not free and self.alpha != "auto" and start.label_smoothing == 0):
             penalty = DEFAULT_PENALTY if self.alpha == "auto" else self.alpha * n_rows
-            self.choices_, self.trials_ = asdict(start), []
+            self.choices_, self.trials_ = start.as_dict(), []
             return self._base(start.base_map, training.rows), start, LastStage(penalty / n_rows, start.label_smoothing)
         bases = {name: self._base(name, training.rows) for name in free.get("base_map", (start.base_map,))}
         search = Search(
@@ -242,7 +242,7 @@ class GEMClassifier(GEMClassifierBase):
         )
         best = search.best(free, start)
         alpha = best.penalty / n_rows if self.alpha == "auto" else self.alpha
-        self.choices_ = asdict(best.recipe) | {"alpha": alpha, "temperature": best.temperature}
+        self.choices_ = best.recipe.as_dict() | {"alpha": alpha, "temperature": best.temperature}
         self.trials_ = [trial.as_dict() for trial in search.trials]
         return bases[best.recipe.base_map], best.recipe, LastStage(alpha, best.recipe.label_smoothing, best.temperature)
 
