@@ -32,7 +32,7 @@ PENALTIES = (100.0, 10.0, 1.0, 0.1, 0.01)
 """``alpha · rows`` that are tried, as far as it is downhill; what is best between two of them is interpolated."""
 
 HOPELESS = 1.1
-"""Another ridge, map or smoothing is given up when its log loss, at the best penalty so far, is so many times the best."""
+"""Another ridge, map or smoothing is given up when its log loss, at the best penalty so far, is this times the best."""
 
 TRIAL_COLUMNS = 2000
 """Columns a layer of a trial makes of its directions at most, where nobody says how many: half as many as a fit."""
@@ -223,7 +223,7 @@ class Search:
         return best
 
     def _try(self, recipe: Recipe, best: Trial | None) -> Trial:
-        """The best penalty for a recipe: downhill from that of the best recipe, one way or, if that is up, the other."""
+        """The best penalty for a recipe: downhill from that of the best recipe, one way or, if it is up, the other."""
         left_out = self.rows.left_out(self.bases[recipe.base_map], self.fit(recipe))
         tried: dict[int, Trial] = {}
 
