@@ -44,7 +44,7 @@ def conjugate_gradient(
     """``D ≈ -H⁻¹ ∇F``, what it leaves of ``∇F · H⁻¹ ∇F``, and the products it took.
 
     Until the preconditioned residual falls by ``accuracy``. What is left is ``r · H⁻¹ r`` for the residual r, at most
-    ``r · P r / λ`` for the preconditioner P and the least eigenvalue λ of P H, which the steps estimate by Lanczos' matrix.
+    ``r · P r / λ`` for the preconditioner P and the least eigenvalue λ of P H, estimated by that of Lanczos' matrix.
     """
     solution = np.zeros_like(gradient)
     residual = -gradient

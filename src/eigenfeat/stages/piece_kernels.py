@@ -113,7 +113,7 @@ def add_scores(places, pieces, coefficients, scores, lanes, powers, first):  # p
     for start in range(0, m, TILE):
         stop = min(start + TILE, m)
         for i in range(n):
-            _score_row(places[i], pieces[i], scores[i], coefficients, start, stop, lanes, powers, first)
+            _score_row(places[i], pieces[i], scores[i], coefficients, start, stop, lanes, powers, first)  # type: ignore[call-arg]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -123,4 +123,4 @@ def add_powers(places, pieces, coefficients, values, lanes, powers, first):  # p
     for start in range(0, m, TILE):
         stop = min(start + TILE, m)
         for i in range(n):
-            _add_row(places[i], pieces[i], values[i], coefficients, start, stop, lanes, powers, first)
+            _add_row(places[i], pieces[i], values[i], coefficients, start, stop, lanes, powers, first)  # type: ignore[call-arg]

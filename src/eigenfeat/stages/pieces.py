@@ -1,8 +1,8 @@
 """Features that are polynomials of their projection, a piece at a time: products with them without forming them.
 
-A spline of twelve knots makes 14 numbers of a projection, of which 4 are not zero; powers of two sides make 6, of which 3
-are. In terms of the place z within a piece, scores are polynomials whose coefficients follow from those of the columns
-by a small linear map, once a pass; gradients are sums of powers of z, mapped back by its transpose.
+A spline of twelve knots makes 14 numbers of a projection, of which 4 are not zero; powers of two sides make 6, of
+which 3 are. In terms of the place z within a piece, scores are polynomials whose coefficients follow from those of the
+columns by a small linear map, once a pass; gradients are sums of powers of z, mapped back by its transpose.
 """
 
 from __future__ import annotations
