@@ -8,7 +8,7 @@ fitted to all rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -32,7 +32,7 @@ PENALTIES = (100.0, 10.0, 1.0, 0.1, 0.01)
 """``alpha · rows`` that are tried, as far as it is downhill; what is best between two of them is interpolated."""
 
 HOPELESS = 1.1
-"""Another ridge, map or smoothing is given up when its log loss, at the best penalty so far, is so many times the best."""
+"""Another ridge, map or smoothing is given up when its log loss, at the best penalty so far, is this times the best."""
 
 TRIAL_COLUMNS = 2000
 """Columns a layer of a trial makes of its directions at most, where nobody says how many: half as many as a fit."""
@@ -55,6 +55,10 @@ class Recipe:
     feature_map: Any
     label_smoothing: float
     ridge: Any
+
+    @property
+    def params(self) -> dict[str, Any]:
+        return vars(self).copy()
 
     @property
     def layer(self) -> dict[str, Any]:
@@ -112,7 +116,7 @@ class Trial:
     seconds: float
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self.recipe) | {k: v for k, v in vars(self).items() if k != "recipe"}
+        return self.recipe.params | {k: v for k, v in vars(self).items() if k != "recipe"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +140,7 @@ class TrialRows:
     classes : (k,) array
     splits : list of (training rows, left-out rows)
     n_training : float
-        Different rows of a training part.
+        Different rows of a training part, on average.
     events : (n,) array, optional
         What cuts the classes into sub-classes, where the user says.
     """
@@ -148,15 +152,22 @@ class TrialRows:
     events: np.ndarray | None = None
 
     @classmethod
-    def of(cls, rows: RandomRows, classes: np.ndarray, keys: np.ndarray, events: np.ndarray | None = None) -> TrialRows:
-        """A sample of the rows; rows of equal key are left out together."""
-        chosen = _sample(keys, np.asarray(rows.labels), rows.weights, SEARCH_ROWS)
-        keys, sample = keys[chosen], ChosenRows(rows, chosen)
-        n_different = n_distinct(keys)
+    def of(
+        cls,
+        rows: RandomRows,
+        classes: np.ndarray,
+        own_keys: np.ndarray,
+        keys: np.ndarray,
+        events: np.ndarray | None = None,
+    ) -> TrialRows:
+        """A sample of the rows by their own keys; rows of equal key of the other kind are left out together."""
+        chosen = sample_by_key(own_keys, np.asarray(rows.labels), rows.weights, SEARCH_ROWS)
+        own_keys, sample = own_keys[chosen], ChosenRows(rows, chosen)
+        n_different = n_distinct(own_keys)
         n_parts, n_tried = next((parts, tried) for most, parts, tried in FOLDS if n_different <= most)
-        splits = left_out_splits(keys, np.asarray(sample.labels), n_parts)[:n_tried]
-        events = None if events is None else events[chosen]
-        return cls(sample, classes, splits, n_different * (1 - 1 / n_parts), events)
+        splits = left_out_splits(keys[chosen], np.asarray(sample.labels), n_parts)[:n_tried]
+        n_training = float(np.mean([n_distinct(own_keys[train]) for train, _ in splits])) if splits else 0.0
+        return cls(sample, classes, splits, n_training, None if events is None else events[chosen])
 
     def left_out(self, base: Chain, fit: TrialFit) -> Callable[[float], LeftOut]:
         """A function from a penalty to the scores of the left-out rows; fits start from the one before."""
@@ -213,7 +224,7 @@ class Search:
         return best
 
     def _try(self, recipe: Recipe, best: Trial | None) -> Trial:
-        """The best penalty for a recipe: downhill from that of the best recipe, one way or, if that is up, the other."""
+        """The best penalty for a recipe: downhill from that of the best recipe, one way or, if it is up, the other."""
         left_out = self.rows.left_out(self.bases[recipe.base_map], self.fit(recipe))
         tried: dict[int, Trial] = {}
 
@@ -267,10 +278,11 @@ def n_distinct(keys: np.ndarray) -> int:
 
 
 def left_out_splits(keys: np.ndarray, labels: np.ndarray, n_parts: int) -> list[Split]:
-    """Training and left-out rows by key; a class that would have no row to train on is never left out."""
+    """Training and left-out rows by the rank of their keys; a class without a row to train on is never left out."""
     splits = []
+    _, ranks = np.unique(keys, return_inverse=True)
     for part in range(n_parts):
-        out = keys % n_parts == part
+        out = ranks % n_parts == part
         trained = np.bincount(labels[~out], minlength=labels.max() + 1) > 0
         out &= trained[labels]
         if out.any():
@@ -278,17 +290,18 @@ def left_out_splits(keys: np.ndarray, labels: np.ndarray, n_parts: int) -> list[
     return splits
 
 
-def _sample(keys: np.ndarray, labels: np.ndarray, weights: np.ndarray | None, count: int) -> np.ndarray:
-    """Rows of positive weight, at most about ``count``: of every class the share with the smallest keys."""
+def sample_by_key(keys: np.ndarray, labels: np.ndarray, weights: np.ndarray | None, count: int) -> np.ndarray:
+    """Rows of positive weight, at most about ``count`` different ones: of every class those with the smallest keys."""
     present = np.arange(len(keys)) if weights is None else np.flatnonzero(weights)
-    if len(present) <= count:
+    n_different = n_distinct(keys[present])
+    if n_different <= count:
         return present
-    share = count / len(present)
     chosen = []
     for c in np.unique(labels[present]):
         own = present[labels[present] == c]
-        n_taken = max(2, round(share * len(own)))
-        chosen.append(own[np.argsort(keys[own], kind="stable")[:n_taken]])
+        different = np.unique(keys[own])
+        n_taken = min(max(2, round(count / n_different * len(different))), len(different))
+        chosen.append(own[keys[own] <= different[n_taken - 1]])
     return np.sort(np.concatenate(chosen))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,6 @@ from eigenfeat.estimators.gem_choices import (
     Search,
     TrialFit,
     TrialRows,
-    n_distinct,
 )
 from eigenfeat.estimators.gem_classifier_base import (
     DEFAULT_PENALTY,
@@ -221,15 +220,17 @@ class GEMClassifier(GEMClassifierBase):
 
     def _choose(self, training: TrainingRows) -> tuple[Chain, Recipe, LastStage]:
         """What "auto" stands for on these rows: the base map, the recipe, and what is asked of the last stage."""
-        n_rows = n_distinct(training.keys)
+        n_rows = training.n_different
         free, start = self._free(training)
-        if self.classifier is not None or (not free and self.alpha != "auto" and start.label_smoothing == 0):
-            penalty = DEFAULT_PENALTY if self.alpha == "auto" else self.alpha * n_rows
-            self.choices_, self.trials_ = asdict(start), []
-            return self._base(start.base_map, training.rows), start, LastStage(penalty / n_rows, start.label_smoothing)
+        nothing_to_find = not free and self.alpha != "auto" and start.label_smoothing == 0
+        rows = TrialRows.of(training.rows, training.classes, training.own_keys, training.keys, training.events)
+        if self.classifier is not None or nothing_to_find or not rows.splits:
+            alpha = DEFAULT_PENALTY / n_rows if self.alpha == "auto" else self.alpha
+            self.choices_, self.trials_ = start.params | {"alpha": alpha}, []
+            return self._base(start.base_map, training.rows), start, LastStage(alpha, start.label_smoothing)
         bases = {name: self._base(name, training.rows) for name in free.get("base_map", (start.base_map,))}
         search = Search(
-            TrialRows.of(training.rows, training.classes, training.keys, training.events),
+            rows,
             bases,
             lambda recipe: TrialFit(
                 self._member_settings(training, self.n_layers, **recipe.layer).narrowed(TRIAL_COLUMNS),
@@ -242,7 +243,7 @@ class GEMClassifier(GEMClassifierBase):
         )
         best = search.best(free, start)
         alpha = best.penalty / n_rows if self.alpha == "auto" else self.alpha
-        self.choices_ = asdict(best.recipe) | {"alpha": alpha, "temperature": best.temperature}
+        self.choices_ = best.recipe.params | {"alpha": alpha, "temperature": best.temperature}
         self.trials_ = [trial.as_dict() for trial in search.trials]
         return bases[best.recipe.base_map], best.recipe, LastStage(alpha, best.recipe.label_smoothing, best.temperature)
 

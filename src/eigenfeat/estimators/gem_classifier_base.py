@@ -15,8 +15,9 @@ from eigenfeat._sklearn import COUNT, POSITIVE, HasMethods, Interval, Real, StrO
 from eigenfeat.estimators.column_splines import N_KNOTS, basis_names, basis_sample
 from eigenfeat.estimators.edge import ScoresMixin
 from eigenfeat.estimators.gem_base import GEMFeaturesMixin, check_events
+from eigenfeat.estimators.gem_choices import n_distinct
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
-from eigenfeat.estimators.validation import check_class_labels, check_weights, group_keys
+from eigenfeat.estimators.validation import check_class_labels, check_weights, left_out_keys
 from eigenfeat.features.column_basis import column_basis
 from eigenfeat.features.layer import direction_parts
 from eigenfeat.features.stack import Stack, StackSettings, fit_stack, refuse_equal_members, timed
@@ -43,16 +44,25 @@ class TrainingRows:
     rows : RandomRows
         Before the base map, labelled with indices into ``classes``, and weighted.
     classes : (k,) array
+    own_keys : (n,) array of int
+        Equal for rows that count as one.
     keys : (n,) array of int
-        Equal for rows that are left out together.
+        Equal for rows that are left out together: the same, or those of the user's groups.
     events : (n,) array, optional
         The user's labels of sub-classes.
     """
 
     rows: RandomRows
     classes: np.ndarray
+    own_keys: np.ndarray
     keys: np.ndarray
     events: np.ndarray | None = None
+
+    @property
+    def n_different(self) -> int:
+        """Different rows of positive weight."""
+        weights = self.rows.weights
+        return n_distinct(self.own_keys if weights is None else self.own_keys[weights > 0])
 
 
 @dataclass(frozen=True)
@@ -96,7 +106,9 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         weights = check_weights(sample_weight, X)
         classes, codes = check_class_labels(y, weights, estimator=type(self).__name__)
         rows: Any = self._treated(ArrayRows(X, codes, weights))
-        return TrainingRows(rows, classes, group_keys(groups, X), check_events(subclass_labels, rows))
+        own_keys = left_out_keys(None, X, codes, weights)
+        keys = own_keys if groups is None else left_out_keys(groups, X, codes, weights)
+        return TrainingRows(rows, classes, own_keys, keys, check_events(subclass_labels, rows))
 
     def _base(self, name: Any, rows: Any) -> Chain:
         """A base map learnt from rows: one of ours by name, none, or the user's, which is kept as ``base_map_``."""

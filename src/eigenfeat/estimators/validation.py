@@ -10,6 +10,9 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from eigenfeat._sklearn import check_sample_weight
 from eigenfeat.moments import Moments
 
+FEW_DIFFERENT = 0.25
+"""Share of different rows below which a table is one of cells that rows fall into."""
+
 
 def check_weights(sample_weight, X, *, dtype=np.float64) -> np.ndarray | None:
     """Weights of the rows of X as an array, or None where there are none.
@@ -104,6 +107,26 @@ def group_keys(groups, X) -> np.ndarray:
     check_consistent_length(X, groups)
     _, codes = np.unique(groups, return_inverse=True)
     return row_keys(codes.reshape(-1, 1))
+
+
+def left_out_keys(groups, X, labels: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """(n,) integers, equal for rows that are left out together: those of one group; without groups, equal rows.
+
+    Where fewer than a quarter of the rows differ, new rows will mostly be equal to known ones, which a row that is left
+    out must be allowed to as well: there the key is that of the row, its label, and how many such stand before it. Of
+    these the heavier stand first, wherever they are in X, so that neither the order of rows nor one without weight
+    matters.
+    """
+    keys = group_keys(groups, X)
+    present = keys if weights is None else keys[weights > 0]
+    if groups is not None or len(np.unique(present)) >= FEW_DIFFERENT * len(present):
+        return keys
+    order = np.lexsort((np.zeros(len(keys)) if weights is None else -weights, labels, keys))
+    is_first = np.append(True, (np.diff(keys[order]) != 0) | (np.diff(labels[order]) != 0))
+    place = np.arange(len(keys))
+    n_before = np.empty(len(keys), dtype=np.int64)
+    n_before[order] = place - np.maximum.accumulate(np.where(is_first, place, 0))
+    return row_keys(np.column_stack([keys, labels, n_before]))
 
 
 def row_keys(X) -> np.ndarray:
