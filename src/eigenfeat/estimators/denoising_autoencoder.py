@@ -7,6 +7,7 @@ from sklearn.utils import check_random_state
 
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import ComponentsMixin, Estimator, renamed_parameters
+from eigenfeat.estimators.magnitudes import check_magnitudes
 from eigenfeat.scores.autoencoder import HiddenLayer
 from eigenfeat.scores.training import OPTIMIZERS, AutoencoderTrainer, Corruption, train
 from eigenfeat.stages import Chain, Fitted
@@ -149,6 +150,7 @@ class DenoisingAutoencoder(ComponentsMixin, Estimator):
         -------
         self
         """
+        self._check_unused(X, y)
         X = self._rows(X, reset=True)
         self._trainer = trainer = self._new_trainer(X)
         trainer.observe(X)
@@ -189,7 +191,9 @@ class DenoisingAutoencoder(ComponentsMixin, Estimator):
         return self._publish()
 
     def _rows(self, X, reset: bool) -> np.ndarray:
-        X = self._check(X, reset=reset, dtype=np.float32)
+        X = self._check(X, reset=reset)
+        check_magnitudes(X, dtype=np.float32)
+        X = X.astype(np.float32, copy=False)
         if self.output == "sigmoid" and (X.min() < 0 or X.max() > 1):
             raise ValueError(
                 f"output='sigmoid' reconstructs values in [0, 1], X has values from {X.min():.3g} to {X.max():.3g}: "
@@ -226,9 +230,9 @@ class DenoisingAutoencoder(ComponentsMixin, Estimator):
     def reconstruct(self, X):
         """``r(x)`` of every row, (n, d)."""
         X = self._check_new(X)
-        return self.score_function_.reconstruct(X)
+        return self._finite(self.score_function_.reconstruct(X), "reconstructions")
 
     def score1(self, X):
         """``S1(x) = (x - r(x)) / σ²`` of every row, (n, d)."""
         X = self._check_new(X)
-        return self.score_function_.score1(X)
+        return self._finite(self.score_function_.score1(X), "scores")

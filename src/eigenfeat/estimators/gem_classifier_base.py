@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.class_weight import compute_sample_weight
 
 from eigenfeat._sklearn import COUNT, HasMethods, Interval, Real
 from eigenfeat.estimators.edge import ScoresMixin
 from eigenfeat.estimators.gem_base import GEMFeaturesMixin
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
-from eigenfeat.estimators.validation import check_class_labels, check_weights, group_keys
+from eigenfeat.estimators.validation import check_class_labels, check_weights, class_weights, group_keys
 from eigenfeat.features.layer import direction_parts
 from eigenfeat.features.stack import Stack, StackSettings, fit_stack, timed
 from eigenfeat.moments import Moments
@@ -122,11 +121,7 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         """Rows of the last stage: class weights count there, not in the moments."""
         if self.class_weight is None:
             return rows
-        by_label = self.class_weight
-        if isinstance(by_label, dict):
-            codes = {label: code for code, label in enumerate(classes.tolist())}
-            by_label = {codes[label]: weight for label, weight in by_label.items()}
-        by_class = compute_sample_weight(by_label, rows.labels)
+        by_class = class_weights(self.class_weight, classes, rows.labels, rows.weights)
         return LabelledRows(rows, rows.labels, by_class if rows.weights is None else rows.weights * by_class)
 
     # ------------------------------------------------------------------ the fitted value

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from sklearn.utils.class_weight import compute_sample_weight
 
 from eigenfeat._sklearn import Interval, Real, StrOptions
 from eigenfeat.estimators.edge import ScoresMixin, flat, winners
 from eigenfeat.estimators.kernel_base import KernelEstimator
-from eigenfeat.estimators.validation import check_class_labels, check_weights
+from eigenfeat.estimators.validation import check_class_labels, check_weights, class_weights
 from eigenfeat.kernel.probabilities import PROBABILITIES, output_moments, posterior_slope
 from eigenfeat.kernel.problem import KernelProblem, KernelSolution
 from eigenfeat.kernel.thresholds import THRESHOLDS, one_vs_rest, thresholds
@@ -37,7 +36,7 @@ class KernelDiscriminant(ScoresMixin, KernelEstimator):
         self.classes_, codes = check_class_labels(y, copies, estimator=type(self).__name__)
         weights = np.ones(len(y)) if copies is None else copies
         if self.class_weight is not None:
-            weights = weights * compute_sample_weight(self.class_weight, y)
+            weights = weights * class_weights(self.class_weight, self.classes_, codes, copies)
         return X, codes, weights, copies
 
     def _keep_rule(self, solution: KernelSolution, problem: KernelProblem, codes: np.ndarray) -> None:

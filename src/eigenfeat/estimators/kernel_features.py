@@ -253,6 +253,7 @@ class OrientedKernelPCA(KernelFeatures):
         -------
         self
         """
+        self._check_unused(X, y)
         X = self._check(X, ensure_min_samples=2)
         if noise is not None:
             if self.kernel == "precomputed":

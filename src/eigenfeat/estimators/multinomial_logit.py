@@ -9,12 +9,11 @@ from time import perf_counter
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, Integral, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import Estimator, ScoresMixin
-from eigenfeat.estimators.validation import check_class_labels, check_weights, group_keys
+from eigenfeat.estimators.validation import check_class_labels, check_weights, class_weights, group_keys
 from eigenfeat.linear.logit import PRECONDITIONERS, LogitFit, LogitSolver
 from eigenfeat.linear.steps import Step
 from eigenfeat.rows import LabelledRows, RandomRows, RowSource, as_row_source
@@ -274,7 +273,7 @@ class MultinomialLogit(ScoresMixin, Estimator):
 
     def _scores(self, X) -> np.ndarray:
         X = self._check_new(X, streams=True)
-        return self.fitted_.scores.at(X, self.n_jobs)  # type: ignore[union-attr]
+        return self._finite(self.fitted_.scores.at(X, self.n_jobs), "scores")  # type: ignore[union-attr]
 
     # ------------------------------------------------------------------ fit
 
@@ -282,7 +281,7 @@ class MultinomialLogit(ScoresMixin, Estimator):
         weights = rows.weights
         self.classes_, codes = check_class_labels(rows.labels, weights, estimator=type(self).__name__)
         if self.class_weight is not None:
-            by_class = compute_sample_weight(self.class_weight, rows.labels)
+            by_class = class_weights(self.class_weight, self.classes_, codes, weights)
             weights = by_class if weights is None else weights * by_class
         return LogitSolver(
             LabelledRows(rows, codes, weights),
