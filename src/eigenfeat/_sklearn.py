@@ -81,8 +81,8 @@ def explained_breakdowns(estimator: str) -> Iterator[None]:
             raise
         raise ValueError(
             f"{estimator} broke down on these rows ({problem}): columns, weights or parameters are too large, too "
-            "small or too far apart in size. Scale the columns (sklearn.preprocessing.StandardScaler), look at the weights, "
-            "or regularise more."
+            "small or too far apart in size. Scale the columns (sklearn.preprocessing.StandardScaler), look at the "
+            "weights, or regularise more."
         ) from problem
 
 
