@@ -1,5 +1,7 @@
 """Numbers that cannot be squared and summed are refused by column, with what to do."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -59,10 +61,21 @@ def test_zeros_and_small_new_rows_are_numbers():
     check_magnitudes(np.empty((0, 3)))
 
 
+@pytest.mark.filterwarnings("ignore:Column 1")
 def test_rows_that_will_become_float32_are_held_to_that():
     check_magnitudes(scaled(1e30))
     with pytest.raises(ValueError, match="float32"):
         check_magnitudes(scaled(1e30), dtype=np.float32)
+
+
+def test_a_column_that_drowns_another_is_told():
+    with pytest.warns(UserWarning, match=r"Column 'b' of X is .*e.09 times as large as column .*Scale the columns"):
+        check_magnitudes(scaled(1e9), ["a", "b", "c"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_magnitudes(scaled(1e6))
+        check_magnitudes(scaled(0.0))
+        check_magnitudes(scaled(1e9), new=True)
 
 
 def test_targets():

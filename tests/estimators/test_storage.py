@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from eigenfeat import FisherLDA, LeastSquaresLDA
-from eigenfeat.estimators.storage import canonical, check_table
+from eigenfeat.estimators.storage import canonical, check_table, check_targets
 
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(20, 4)) * (rng.random((20, 4)) < 0.6), np.arange(20) % 2
@@ -55,6 +55,24 @@ def test_sound_matrices_pass(kind):
 def test_a_frame_with_a_name_twice_is_refused():
     with pytest.raises(ValueError, match="several columns called 'a'"):
         FisherLDA().fit(pd.DataFrame(X, columns=list("abca")), y)
+
+
+@pytest.mark.parametrize(
+    "labels, message",
+    [
+        (np.array(["a", 1, 2.5], dtype=object), "types number, str, which cannot be sorted"),
+        (np.array(["a", None, "b"], dtype=object), "NoneType"),
+        (np.array(["2020", "2021"], dtype="datetime64[D]"), "holds dates"),
+    ],
+)
+def test_labels_without_an_order_are_refused(labels, message):
+    with pytest.raises(ValueError, match=message):
+        check_targets(labels)
+
+
+def test_labels_of_one_kind_pass():
+    for labels in (np.array(["a", "b"], dtype=object), np.array([1, 2.5, True], dtype=object), np.array([1, 2])):
+        check_targets(labels)
 
 
 def unsorted():

@@ -12,6 +12,7 @@ from eigenfeat.estimators.validation import (
     check_priors,
     check_weights,
     class_weights,
+    effective_rows,
     group_keys,
     row_keys,
 )
@@ -33,6 +34,12 @@ def test_weights():
             check_weights(weights, X)
 
 
+def test_rows_that_count():
+    assert effective_rows(np.full(7, 1e-30)) == pytest.approx(7)
+    assert effective_rows(np.array([3.0, 3.0, 0.0])) == pytest.approx(2)
+    assert effective_rows(np.array([1.0, 1.0, 2.0])) == pytest.approx(16 / 6)
+
+
 def test_class_labels():
     classes, codes = check_class_labels(np.array(["b", "a", "b"]), estimator="It")
     np.testing.assert_array_equal(classes[codes], ["b", "a", "b"])
@@ -42,7 +49,7 @@ def test_class_labels():
         check_class_labels(np.array([0, 1]), np.array([1.0, 0.0]), estimator="It")
     with pytest.raises(ValueError, match="continuous"):
         check_class_labels(np.array([0.5, 1.7, 2.2]), estimator="It")
-    with pytest.raises(ValueError, match="cannot sort the labels in y, which are of the types NoneType, str"):
+    with pytest.raises(ValueError, match="types NoneType, str, which cannot be sorted"):
         check_class_labels(np.array(["a", None, "b"], dtype=object), estimator="It")
 
 

@@ -26,6 +26,8 @@ class Input:
     more : other arguments of `fit`, by name
     intact : bool
         Whether everything that tells the classes apart is still there: a model of it must be as good as ever.
+    units : str
+        What is in other units than before: "rows", "weights" or nothing.
     """
 
     X: Any
@@ -33,6 +35,7 @@ class Input:
     weights: Any = None
     more: dict[str, Any] = field(default_factory=dict)
     intact: bool = False
+    units: str = ""
 
 
 Spoiler = Callable[[Input], Input]
@@ -56,7 +59,7 @@ def plain_input(estimator: Any) -> Input:
 
 
 def rows_by(factor: float, dtype: type = np.float64) -> Spoiler:
-    return lambda given: replace(given, X=(given.X * factor).astype(dtype))
+    return lambda given: replace(given, X=(given.X * factor).astype(dtype), units="rows")
 
 
 def column_by(factor: float, dtype: type = np.float64) -> Spoiler:
@@ -95,6 +98,10 @@ def labels(make: Callable[[np.ndarray], Any], intact: bool = True) -> Spoiler:
 
 def weights(make: Callable[[int], Any], intact: bool = True) -> Spoiler:
     return lambda given: replace(given, weights=make(len(given.y)), intact=intact)
+
+
+def weights_of(size: float) -> Spoiler:
+    return lambda given: replace(given, weights=np.full(len(given.y), size), units="weights")
 
 
 def groups(values: np.ndarray) -> Spoiler:
@@ -278,11 +285,11 @@ LABELS: dict[str, Spoiler] = {
     "y of bytes": labels(as_classes(np.array([b"a", b"bb", b"c"]))),
     "y of booleans": labels(lambda y: y > np.median(y), intact=False),
     "y of int8": labels(as_classes(np.array([0, 1, 2], dtype=np.int8))),
-    "y of uint8": labels(as_classes(np.array([0, 1, 255], dtype=np.uint8))),
+    "y of uint8": labels(as_classes(np.array([0, 1, 255], dtype=np.uint8)), intact=False),
     "y of uint64 above 2^53": labels(as_classes(np.array([2**63, 2**63 + 1, 2**63 + 2], dtype=np.uint64))),
     "y of int64 above 2^53": labels(as_classes(np.array([2**53, 2**53 + 1, 2**53 + 2], dtype=np.int64))),
     "y of large uint64 as a list": labels(lambda y: [int(v) for v in as_classes([2**63, 2**63 + 1, 2**63 + 2])(y)]),
-    "y of whole floats": labels(as_classes([0.0, 1.0, 2.0])),
+    "y of whole floats": labels(as_classes([0.0, 1.0, 2.0]), intact=False),
     "y of float32": labels(lambda y: y.astype(np.float32)),
     "y of dates": labels(as_classes(np.array(["2020", "2021", "2022"], dtype="datetime64[D]")), intact=False),
     "y of text and numbers": labels(lambda y: np.array(["a", 1, 2.5] * (len(y) // 3), dtype=object), intact=False),
@@ -310,8 +317,8 @@ WEIGHTS: dict[str, Spoiler] = {
     "weights of one": weights(np.ones),
     "whole weights": weights(lambda n: 1.0 + np.arange(n) % 3),
     "weights as a list": weights(lambda n: [1] * n),
-    "weights 1 / n": weights(lambda n: np.full(n, 1 / n)),
-    **{f"weights {f:g}": weights(lambda n, f=f: np.full(n, f)) for f in (1e-300, 1e-20, 1e20, 1e150, 1e307, 5e-324)},
+    "weights 1 / n": weights_of(1 / N_ROWS),
+    **{f"weights {f:g}": weights_of(f) for f in (1e-300, 1e-20, 1e20, 1e150, 1e307, 5e-324)},
     "float32 weights 1e39": weights(lambda n: np.full(n, 1e39, dtype=np.longdouble).astype(np.float32), intact=False),
     "float32 rows, weights 1e39": both(
         lambda given: replace(given, X=given.X.astype(np.float32)), weights(lambda n: np.full(n, 1e39))

@@ -46,6 +46,18 @@ CONFIGURATIONS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
+#: Penalties that count in the units of the columns: smaller rows are penalised more, as the objective says.
+UNITS_OF_ROWS = ("LeastSquaresCCA(lasso)", "LeastSquaresCCACV", "LeastSquaresOPLSCV", "MultinomialLogit")
+#: Penalties beside a sum over rows: smaller weights are penalised more, as the objective says.
+UNITS_OF_WEIGHTS = ("KernelFisher", "LeastSquares", "Hypergraph")
+
+
+def judges_units(subject: str, units: str) -> bool:
+    """Whether a model of input in other units must be as good as ever."""
+    excused = {"rows": UNITS_OF_ROWS, "weights": UNITS_OF_WEIGHTS}.get(units, ())
+    return not subject.startswith(excused)
+
+
 def subjects() -> dict[str, Callable[..., Any]]:
     """What makes an estimator, by the name its outcomes go under; keyword arguments come on top."""
     makers: dict[str, Callable[..., Any]] = {name: _maker(name, QUICK.get(name, {})) for name in ESTIMATORS}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from sklearn.utils import check_random_state
 
@@ -11,6 +13,9 @@ from eigenfeat.estimators.magnitudes import check_magnitudes
 from eigenfeat.scores.autoencoder import HiddenLayer
 from eigenfeat.scores.training import OPTIMIZERS, AutoencoderTrainer, Corruption, train
 from eigenfeat.stages import Chain, Fitted
+
+#: Spreads from zero beyond which hidden units are told to be saturated.
+FAR = 1e3
 
 
 @renamed_parameters(noise="it is called corruption", noise_level="it is called corruption_level")
@@ -193,6 +198,8 @@ class DenoisingAutoencoder(ComponentsMixin, Estimator):
     def _rows(self, X, reset: bool) -> np.ndarray:
         X = self._check(X, reset=reset)
         check_magnitudes(X, dtype=np.float32)
+        if reset:
+            _warn_if_far(X)
         X = X.astype(np.float32, copy=False)
         if self.output == "sigmoid" and (X.min() < 0 or X.max() > 1):
             raise ValueError(
@@ -236,3 +243,16 @@ class DenoisingAutoencoder(ComponentsMixin, Estimator):
         """``S1(x) = (x - r(x)) / σ²`` of every row, (n, d)."""
         X = self._check_new(X)
         return self._finite(self.score_function_.score1(X), "scores")
+
+
+def _warn_if_far(X: np.ndarray) -> None:
+    """Hidden units are saturated, and float32 holds little of the rows, where these are far from zero."""
+    spread = X.std(axis=0, dtype=np.float64)
+    distance = np.divide(np.abs(X.mean(axis=0, dtype=np.float64)), spread, out=np.zeros_like(spread), where=spread > 0)
+    if distance.max(initial=0.0) > FAR:
+        warnings.warn(
+            f"Column {int(distance.argmax())} of X is {distance.max():.0e} of its spreads away from zero, where the "
+            "hidden units see no difference between rows: subtract its mean (sklearn.preprocessing.StandardScaler).",
+            UserWarning,
+            stacklevel=5,
+        )

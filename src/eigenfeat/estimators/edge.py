@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from eigenfeat.estimators.finite import first_not_finite
 from eigenfeat.estimators.magnitudes import check_magnitudes, check_target_magnitudes
-from eigenfeat.estimators.storage import canonical, check_table
+from eigenfeat.estimators.storage import canonical, check_table, check_targets
 from eigenfeat.estimators.streaming import refuse_source, streamed_new
 from eigenfeat.rows import RowSource
 from eigenfeat.stages import Fitted
@@ -57,6 +57,7 @@ class Estimator(BaseEstimator):
         rows = canonical(rows)
         check_magnitudes(rows, getattr(self, "feature_names_in_", None), new=not reset)
         for target in targets:
+            check_targets(target)
             check_target_magnitudes(target)
         return (rows, *targets) if targets else rows
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +15,9 @@ from eigenfeat.kernel.probabilities import PROBABILITIES, output_moments, poster
 from eigenfeat.kernel.problem import KernelProblem, KernelSolution
 from eigenfeat.kernel.thresholds import THRESHOLDS, one_vs_rest, thresholds
 from eigenfeat.stages import Chain, Fitted, GaussianPosteriors, Softmax, Stage
+
+#: Labels are -1 and 1: outputs that differ by less tell no classes apart.
+SAME_OUTPUTS = 1e-8
 
 
 class KernelDiscriminant(ScoresMixin, KernelEstimator):
@@ -45,6 +49,14 @@ class KernelDiscriminant(ScoresMixin, KernelEstimator):
         Joint discriminants are log posteriors already: they are cut at zero and have slope one.
         """
         expansion, outputs = self._keep_fit(solution, problem)
+        if np.ptp(outputs, axis=0).max() < SAME_OUTPUTS:
+            warnings.warn(
+                f"The outputs of {type(self).__name__} are the same at all rows: the penalty alpha={problem.alpha:g} "
+                f"outweighs the loss, a sum of total weight {problem.weights.sum():g}. Lower alpha, raise the weights, "
+                "or scale the columns.",
+                UserWarning,
+                stacklevel=3,
+            )
         weights, joint = problem.weights, problem.classes is not None
         cuts = thresholds(outputs, codes, weights, 0.0 if joint else self.threshold)
         self.threshold_ = cuts.astype(self.dual_coef_.dtype, copy=False)

@@ -288,6 +288,13 @@ class LeastSquaresBase(ComponentsMixin, Estimator):
         self._check_found(len(solution.values))
         self.eigenvalues_, self.residuals_, self.solver_ = solution.values, solution.residuals, solution.solver
         self.n_iter_, self.converged_, self.criterion_ = solution.n_iter, solution.converged, quotient.kind
+        if self._settings().is_sparse and not solution.vectors.any():
+            warnings.warn(
+                f"penalty={self.penalty!r} left no weight on any column: alpha is too large for columns of this size. "
+                "Lower alpha, or scale the columns.",
+                UserWarning,
+                stacklevel=4,
+            )
         if isinstance(quotient.rows, CentredRows):
             self._keep_components(solution.vectors, quotient.rows.mean)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,10 @@ from scipy import sparse
 #: Magnitudes by type of the rows: fourth powers of a thousand columns stay finite and normal in float64, squares in
 #: float32, whose sums are kept in float64.
 BOUNDS = {np.dtype(np.float64): (1e-70, 1e70), np.dtype(np.float32): (1e-17, 1e17)}
+
+
+#: How much larger than another a column may be: beyond, the square of the smaller is lost in the rounding of a sum.
+UNEVEN = 1e8
 
 
 def bounds_of(dtype: Any) -> tuple[float, float]:
@@ -42,12 +47,29 @@ def check_magnitudes(X: Any, names: Any = None, *, new: bool = False, dtype: Any
             f"Column {_named(column, names)} of X reaches {sizes[column]:.3g}, beyond the {largest:g} up to which "
             f"{dtype} rows can be squared and summed: divide it by a constant{_or_wider(X)}."
         )
+    if new:
+        return
     tiny = (sizes > 0) & (sizes < smallest)
-    if not new and tiny.any():
+    if tiny.any():
         column = int(np.argmax(tiny))
         raise ValueError(
             f"Column {_named(column, names)} of X has no entry above {sizes[column]:.3g}, below the {smallest:g} from "
             f"which {dtype} rows can be squared and summed: multiply it by a constant, or drop it{_or_wider(X)}."
+        )
+    _warn_if_uneven(sizes, names)
+
+
+def _warn_if_uneven(sizes: np.ndarray, names: Any) -> None:
+    """Squares of small columns drown in the rounding of those of large ones: lengths, distances, products of rows."""
+    largest, smallest = int(np.argmax(sizes)), int(np.argmin(np.where(sizes > 0, sizes, np.inf)))
+    ratio = float(sizes[largest]) / float(sizes[smallest]) if sizes[smallest] > 0 else 1.0
+    if ratio > UNEVEN:
+        warnings.warn(
+            f"Column {_named(largest, names)} of X is {ratio:.0e} times as large as column {_named(smallest, names)}: "
+            "lengths and distances of rows hold nothing of the smaller. Scale the columns "
+            "(sklearn.preprocessing.StandardScaler).",
+            UserWarning,
+            stacklevel=4,
         )
 
 

@@ -1,8 +1,9 @@
-"""How rows are stored: what cannot be read as rows and columns is refused before any compiled loop trusts it."""
+"""How rows and targets are stored: what cannot be read as such is refused before any compiled loop trusts it."""
 
 from __future__ import annotations
 
 from collections import Counter
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,19 @@ def check_table(X: Any) -> None:
         twice = [name for name, count in Counter(X.columns).items() if count > 1]
         if twice:
             raise ValueError(f"X has several columns called {twice[0]!r}: names must tell columns apart.")
+
+
+def check_targets(y: Any) -> None:
+    """Refuses dates, and labels of several kinds, which have no order."""
+    if y.dtype.kind in "mM":
+        raise ValueError(f"y holds dates ({y.dtype}): turn them into numbers, or into text where they are classes.")
+    if y.dtype == object:
+        kinds = {"number" if isinstance(label, Number) else type(label).__name__ for label in y.ravel().tolist()}
+        if len(kinds) > 1 or "NoneType" in kinds:
+            raise ValueError(
+                f"y holds labels of the types {', '.join(sorted(kinds))}, which cannot be sorted: give all of them as "
+                "text, or all as numbers, and leave rows without one out."
+            )
 
 
 def canonical(X: Any) -> Any:

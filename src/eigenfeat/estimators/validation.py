@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from eigenfeat._sklearn import check_sample_weight
 from eigenfeat.estimators.magnitudes import check_weight_magnitudes
+from eigenfeat.estimators.storage import check_targets
 from eigenfeat.moments import Moments
 
 
@@ -36,6 +37,12 @@ def check_weights(sample_weight, X, *, dtype=np.float64) -> np.ndarray | None:
     return weights
 
 
+def effective_rows(weights: np.ndarray) -> float:
+    """Rows of equal weight that would say as much, (Σw)² / Σw² (Kish): whatever the unit of the weights."""
+    share = weights / weights.sum()
+    return float(1 / (share @ share))
+
+
 def check_class_labels(y, sample_weight=None, *, estimator: str) -> tuple[np.ndarray, np.ndarray]:
     """Sorted classes of y and y as indices into them.
 
@@ -44,15 +51,9 @@ def check_class_labels(y, sample_weight=None, *, estimator: str) -> tuple[np.nda
     ValueError
         For continuous targets, fewer than two classes, or a class without a row of positive weight.
     """
-    try:
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
-    except TypeError:
-        kinds = sorted({type(label).__name__ for label in np.asarray(y).ravel().tolist()})
-        raise ValueError(
-            f"{estimator} cannot sort the labels in y, which are of the types {', '.join(kinds)}: give all of them as "
-            "text, or all as numbers."
-        ) from None
+    check_targets(np.asarray(y))
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
             f"{estimator} needs rows of at least two classes; y has only one class, {classes.tolist()[0]!r}. Check the "
