@@ -43,8 +43,8 @@ PRIORS: dict[str, Any] = {
     "text": ["a", "b", "c"],
     "a mapping": {0: 0.5, 1: 0.5},
 }
-#: Counts of whole fits: as many as asked for are made.
-REPETITIONS = ("n_estimators",)
+#: Counts of whole fits: as many as asked for are made, however long that takes.
+REPETITIONS = ("n_estimators", "n_layers")
 SPECIAL = {"class_weight": CLASS_WEIGHTS, "priors": PRIORS}
 
 

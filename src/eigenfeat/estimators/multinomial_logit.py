@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, Integral, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import Estimator, ScoresMixin
-from eigenfeat.estimators.validation import check_class_labels, check_weights, class_weights, group_keys
+from eigenfeat.estimators.validation import check_class_labels, check_weights, class_weights, group_keys, row_keys
 from eigenfeat.linear.logit import PRECONDITIONERS, LogitFit, LogitSolver
 from eigenfeat.linear.steps import Step
-from eigenfeat.rows import LabelledRows, RandomRows, RowSource, as_row_source
+from eigenfeat.rows import ArrayRows, LabelledRows, RandomRows, RowSource, as_row_source
 from eigenfeat.stages import Affine, Chain, Fitted, Softmax
 
 
@@ -169,7 +169,7 @@ class MultinomialLogit(ScoresMixin, Estimator):
         self
         """
         rows = self._labelled(X, y, sample_weight)
-        return self._fit_rows(rows, None if groups is None else group_keys(groups, rows.labels))
+        return self._fit_rows(rows, self._keys(rows, groups))
 
     @checked_fit
     def fit_rows(self, rows, keys=None):
@@ -222,8 +222,7 @@ class MultinomialLogit(ScoresMixin, Estimator):
         """
         shared = clone(self)
         rows = shared._labelled(X, y, sample_weight)
-        keys = None if groups is None else group_keys(groups, rows.labels)
-        yield from shared.alpha_path_rows(rows, alphas, keys, calibrate=calibrate)
+        yield from shared.alpha_path_rows(rows, alphas, shared._keys(rows, groups), calibrate=calibrate)
 
     def alpha_path_rows(self, rows, alphas, keys=None, *, calibrate=True) -> Iterator[MultinomialLogit]:
         """`alpha_path` on rows that bring their labels and weights, as in `fit_rows`.
@@ -270,6 +269,12 @@ class MultinomialLogit(ScoresMixin, Estimator):
         else:
             X, y = self._check(X, y)
         return as_row_source(X, y, check_weights(sample_weight, y))  # type: ignore[return-value]
+
+    def _keys(self, rows: RandomRows, groups) -> np.ndarray | None:
+        """Which rows are left out together: those of a group, or equal ones, wherever they stand."""
+        if groups is not None:
+            return group_keys(groups, rows.labels)
+        return row_keys(rows.array) if self.label_smoothing and isinstance(rows, ArrayRows) else None
 
     def _scores(self, X) -> np.ndarray:
         X = self._check_new(X, streams=True)
