@@ -142,7 +142,7 @@ def test_storage_does_not_matter(name):
 
 @but()
 def test_a_row_alone_is_answered_as_among_others(name):
-    X, y = problem(name)
+    X, _ = problem(name)
     model = plain_model(name)
     together = answers(model, X)
     alone = [answers(model, X[i : i + 1]) for i in range(4)]
