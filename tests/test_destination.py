@@ -215,6 +215,32 @@ def test_saves_at_one_time_do_not_disturb_each_other(tmp_path):
 
 
 def test_a_read_only_file_is_not_replaced(saved, monkeypatch, iris):
-    monkeypatch.setattr(os, "access", lambda *_: False)  # as it is for all but root
+    monkeypatch.setattr(os, "access", lambda path, _: path.is_dir())  # as it is for all but root
     with pytest.raises(PermissionError, match="the file there is read-only"):
         save(FisherLDA().fit(*iris), saved)
+
+
+def test_a_read_only_folder_is_left_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, _: not path.is_dir())
+    with pytest.raises(PermissionError, match="files may not be made in the folder"):
+        replace_file(tmp_path / "new", b"content")
+    assert names(tmp_path) == []
+
+
+def test_a_request_to_end_leaves_the_old_file_and_nothing_else(saved):
+    script = """
+        from eigenfeat._destination import replacing
+        with replacing(Path(sys.argv[1])) as stream:
+            stream.write(bytes(5000))
+            os.kill(os.getpid(), signal.SIGTERM)
+    """
+    before = saved.read_bytes()
+    assert run(script, saved).wait(timeout=60) == 128 + signal.SIGTERM
+    assert saved.read_bytes() == before
+    assert names(saved.parent) == ["model.skops"]
+
+
+def test_signals_are_as_they_were_afterwards(tmp_path):
+    before = signal.getsignal(signal.SIGTERM)
+    replace_file(tmp_path / "new", b"content")
+    assert signal.getsignal(signal.SIGTERM) is before

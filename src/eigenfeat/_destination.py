@@ -51,6 +51,8 @@ def check_destination(path: Path) -> Path:
         raise ValueError(f"cannot save: {problem}") from None
     if not target.parent.is_dir():
         raise FileNotFoundError(f"cannot save to {path}: there is no folder {path.parent}")
+    if not os.access(target.parent, os.W_OK):
+        raise PermissionError(f"cannot save to {path}: files may not be made in the folder {path.parent}")
     if existing is not None and not os.access(target, os.W_OK):
         raise PermissionError(f"cannot save to {path}: the file there is read-only")
     return target
