@@ -19,6 +19,7 @@ from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 __all__ = [
     "COUNT",
     "NON_NEGATIVE",
+    "N_JOBS",
     "POSITIVE",
     "HasMethods",
     "Integral",
@@ -35,6 +36,8 @@ WHOLE_FITS = ("fit", "fit_moments")
 
 #: What linear algebra and arithmetic raise where numbers run out.
 BREAKDOWNS = (np.linalg.LinAlgError, ArithmeticError)
+#: How scipy says the same in a ValueError.
+NO_NUMBERS = ("infs or NaNs", "is NaN; solver cannot continue")
 
 
 def checked_fit(method: Callable) -> Callable:
@@ -77,7 +80,7 @@ def explained_breakdowns(estimator: str) -> Iterator[None]:
     try:
         yield
     except (*BREAKDOWNS, ValueError) as problem:
-        if not isinstance(problem, BREAKDOWNS) and "infs or NaNs" not in str(problem):
+        if not isinstance(problem, BREAKDOWNS) and not any(words in str(problem) for words in NO_NUMBERS):
             raise
         raise ValueError(
             f"{estimator} broke down on these rows ({problem}): columns, weights or parameters are too large, too "
@@ -86,7 +89,15 @@ def explained_breakdowns(estimator: str) -> Iterator[None]:
         ) from problem
 
 
+class _Count(Interval):
+    """Whole numbers of which True is none."""
+
+    def is_satisfied_by(self, val) -> bool:
+        return not isinstance(val, bool | np.bool_) and super().is_satisfied_by(val)
+
+
 # Constraints that nearly every estimator has.
-COUNT = Interval(Integral, 1, None, closed="left")
+COUNT = _Count(Integral, 1, None, closed="left")
+N_JOBS = [None, COUNT, Interval(Integral, None, -1, closed="right")]
 POSITIVE = Interval(Real, 0, None, closed="neither")
 NON_NEGATIVE = Interval(Real, 0, None, closed="left")

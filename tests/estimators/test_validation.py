@@ -8,11 +8,12 @@ from scipy import sparse
 
 from eigenfeat.estimators.validation import (
     check_class_labels,
+    check_kernel_takes,
     check_moments,
     check_priors,
     check_weights,
     class_weights,
-    effective_rows,
+    counted_rows,
     group_keys,
     row_keys,
 )
@@ -35,9 +36,9 @@ def test_weights():
 
 
 def test_rows_that_count():
-    assert effective_rows(np.full(7, 1e-30)) == pytest.approx(7)
-    assert effective_rows(np.array([3.0, 3.0, 0.0])) == pytest.approx(2)
-    assert effective_rows(np.array([1.0, 1.0, 2.0])) == pytest.approx(16 / 6)
+    assert counted_rows(np.full(7, 1e-30)) == pytest.approx(7)
+    assert counted_rows(np.array([3.0, 3.0, 0.0])) == pytest.approx(6)
+    assert counted_rows(np.array([0.1, 0.1, 0.2])) == pytest.approx(16 / 6)
 
 
 def test_class_labels():
@@ -143,3 +144,11 @@ def test_groups_are_keys_of_their_own():
     np.testing.assert_array_equal(group_keys(None, X), row_keys(X))
     with pytest.raises(ValueError, match="inconsistent"):
         group_keys([1, 2], X)
+
+
+def test_kernels_of_histograms():
+    check_kernel_takes("rbf", -X)
+    check_kernel_takes("chi2", X)
+    for rows in (-X, sparse.csr_array(X)):
+        with pytest.raises(ValueError, match="compares histograms"):
+            check_kernel_takes("chi2", rows)

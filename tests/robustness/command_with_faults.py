@@ -94,9 +94,14 @@ def run(request: dict[str, Any]) -> tuple[int, str]:
 
 
 if __name__ == "__main__":
-    import eigenfeat.cli.app
-    import eigenfeat.report  # noqa: F401
-    from eigenfeat.cli import main
+    from sklearn.datasets import load_iris
 
+    import eigenfeat.cli.app  # noqa: F401
+    from eigenfeat import FisherLDA
+    from eigenfeat.cli import main
+    from eigenfeat.report import render
+
+    X, y = load_iris(return_X_y=True)
+    render(FisherLDA().fit(X, y), X, y)  # compiled and drawn once, not in every fork
     for line in sys.stdin:
         print(json.dumps(run(json.loads(line))), flush=True)

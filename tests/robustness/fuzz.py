@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,11 @@ from fuzz_judging import GOOD, OUTCOMES, Outcome, fit, skill, tried  # noqa: E40
 from fuzz_parameters import parameter_values  # noqa: E402
 from fuzz_subjects import CONFIGURATIONS, judges_units, subjects, takes  # noqa: E402
 
+import eigenfeat  # noqa: E402
+
+#: The library that is tried is the one that is imported here.
+PLACES = os.pathsep.join((str(Path(eigenfeat.__file__).parent.parent), str(HERE)))
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
 Case = tuple[Callable[[], Any], Input]
 #: Of one case: seconds of the processor, seconds of the clock, and bytes of address space.
 SECONDS, PATIENCE, MEMORY = 20.0, 300.0, 8 << 30
@@ -81,28 +86,34 @@ def work() -> None:
             subject = name.split(":")[0]
             make, given = everything[name]()
             expected = reference(subject, known) if judges_units(subject, given.units) else None
-            signal.setitimer(signal.ITIMER_PROF, SECONDS)  # the system ends the process, whatever it is doing then
+            limit(SECONDS)
             outcome = tried(make, given, expected)
-            signal.setitimer(signal.ITIMER_PROF, 0)
+            limit(0)
         except Exception as problem:  # of the case, not of the fit
             outcome = Outcome("raw error", f"the case cannot be made: {problem!r}")
         print(json.dumps(outcome), file=answers, flush=True)
 
 
+def limit(seconds: float) -> None:
+    """Let the system end this process after so much time of the processor, whatever it is doing then; 0 is for ever."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
 class Worker:
     """A process that runs cases, and is replaced when one kills it or does not end."""
 
-    def __init__(self) -> None:
+    def __init__(self, arguments: Sequence[str] = (str(HERE / "fuzz.py"), "--work")) -> None:
+        self._arguments = arguments
         self._start()
 
     def _start(self) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, str(HERE / "fuzz.py"), "--work"],
+            [sys.executable, *self._arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"},
+            env={**os.environ, "PYTHONPATH": PLACES, **ONE_THREAD},
         )
 
     def outcome(self, name: str) -> Outcome:

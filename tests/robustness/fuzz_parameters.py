@@ -44,7 +44,7 @@ PRIORS: dict[str, Any] = {
     "a mapping": {0: 0.5, 1: 0.5},
 }
 #: Counts of whole fits: as many as asked for are made, however long that takes.
-REPETITIONS = ("n_estimators", "n_layers")
+REPETITIONS = ("n_estimators", "n_layers", "n_init", "n_restarts")
 SPECIAL = {"class_weight": CLASS_WEIGHTS, "priors": PRIORS}
 
 

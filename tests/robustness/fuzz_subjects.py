@@ -49,7 +49,7 @@ CONFIGURATIONS: dict[str, tuple[str, dict[str, Any]]] = {
 #: Penalties that count in the units of the columns: smaller rows are penalised more, as the objective says.
 UNITS_OF_ROWS = ("LeastSquaresCCA(lasso)", "LeastSquaresCCACV", "LeastSquaresOPLSCV", "MultinomialLogit")
 #: Penalties beside a sum over rows: smaller weights are penalised more, as the objective says.
-UNITS_OF_WEIGHTS = ("KernelFisher", "LeastSquares", "Hypergraph")
+UNITS_OF_WEIGHTS = ("GEMRegressor", "KernelFisher", "LeastSquares", "Hypergraph")
 
 
 def judges_units(subject: str, units: str) -> bool:

@@ -156,6 +156,8 @@ class GaussianMixtureScore(DensityMixin, Estimator):
         return GaussianMixtureDensity(np.ones(1), model.mean_[None], (precision,))
 
     def _fit_mixture(self, X: np.ndarray) -> GaussianMixtureDensity:
+        if self.n_mixture > len(X):
+            raise ValueError(f"n_mixture={self.n_mixture} is more than the {len(X)} rows: give at most as many.")
         model = GaussianMixture(
             self.n_mixture,
             covariance_type=self.covariance_type,

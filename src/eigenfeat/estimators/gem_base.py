@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from eigenfeat._sklearn import COUNT, NON_NEGATIVE, Integral, StrOptions, check_feature_names_in
+from eigenfeat._sklearn import COUNT, N_JOBS, NON_NEGATIVE, StrOptions, check_feature_names_in
 from eigenfeat.estimators.base import REGULARISATION_CONSTRAINTS, SOLVER_CONSTRAINTS
 from eigenfeat.estimators.edge import Estimator, FeaturesMixin
 from eigenfeat.features.layer import LayerDirections, LayerSettings
@@ -37,7 +37,7 @@ class GEMBase(Estimator):
         "keep_inputs": ["boolean", list],
         "constant": ["boolean"],
         **SOLVER_CONSTRAINTS,
-        "n_jobs": [None, Integral],
+        "n_jobs": N_JOBS,
     }
 
     # What every subclass takes.

@@ -14,7 +14,7 @@ from eigenfeat._sklearn import COUNT, HasMethods, Interval, Real
 from eigenfeat.estimators.edge import ScoresMixin
 from eigenfeat.estimators.gem_base import GEMFeaturesMixin
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
-from eigenfeat.estimators.validation import check_class_labels, check_weights, class_weights, effective_rows, group_keys
+from eigenfeat.estimators.validation import check_class_labels, check_weights, class_weights, counted_rows, group_keys
 from eigenfeat.features.layer import direction_parts
 from eigenfeat.features.stack import Stack, StackSettings, fit_stack, timed
 from eigenfeat.moments import Moments
@@ -107,7 +107,7 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         return self._logit(rows, alpha).fit_rows(rows, keys)
 
     def _logit(self, rows: RandomRows, alpha: float | None) -> MultinomialLogit:
-        n_rows = rows.n_rows if rows.weights is None else effective_rows(rows.weights)
+        n_rows = rows.n_rows if rows.weights is None else counted_rows(rows.weights)
         return MultinomialLogit(
             AUTO_PENALTY / (n_rows * rows.n_columns) if alpha is None else alpha,
             label_smoothing=self.label_smoothing,

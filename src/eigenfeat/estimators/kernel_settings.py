@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.utils import check_random_state
 
+from eigenfeat.estimators.validation import check_kernel_takes
 from eigenfeat.kernel import Loss, Squared
 from eigenfeat.kernel.invariances import Transformation, transformed, weighted_transformations
 from eigenfeat.kernel.problem import DEFAULTS, KernelProblem
@@ -83,6 +84,7 @@ def posed(
 def _kernel_rows(settings: KernelSettings, X: Block, weights: np.ndarray) -> KernelRows:
     if settings.is_precomputed:
         _check_precomputed(settings, X)
+    check_kernel_takes(settings.kernel, X)
     gamma = settings.gamma
     if gamma is None:
         gamma = 1.0 if settings.is_precomputed else default_gamma(X, weights)

@@ -14,7 +14,7 @@ from sklearn.utils import check_array
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import ComponentsMixin, Estimator
 from eigenfeat.estimators.streaming import refuse_source
-from eigenfeat.estimators.validation import check_weights
+from eigenfeat.estimators.validation import check_kernel_takes, check_weights
 from eigenfeat.least_squares.coordinate_descent import Descent
 from eigenfeat.least_squares.graph import neighbour_differences
 from eigenfeat.least_squares.paths import SPARSE_PENALTIES, Settings, solve_at, solve_path
@@ -265,6 +265,7 @@ class LeastSquaresBase(ComponentsMixin, Estimator):
             self.kernel_, self.gamma_ = Kernel("linear"), 1.0
             return X
         assert self.kernel is not None  # no caller has rows without one
+        check_kernel_takes(self.kernel, X)
         gamma = self.gamma
         if gamma is None:
             gamma = default_gamma(X, np.ones(X.shape[0]) if weights is None else weights)

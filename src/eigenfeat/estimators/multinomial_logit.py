@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, Integral, Interval, Real, StrOptions, checked_fit
+from eigenfeat._sklearn import COUNT, N_JOBS, NON_NEGATIVE, POSITIVE, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import Estimator, ScoresMixin
 from eigenfeat.estimators.validation import check_class_labels, check_weights, class_weights, group_keys, row_keys
 from eigenfeat.linear.logit import PRECONDITIONERS, LogitFit, LogitSolver
@@ -118,7 +118,7 @@ class MultinomialLogit(ScoresMixin, Estimator):
         "solver": [StrOptions(PRECONDITIONERS.options)],
         "warm_start": ["boolean"],
         "batch_size": [COUNT, None],
-        "n_jobs": [Integral, None],
+        "n_jobs": N_JOBS,
         "verbose": ["verbose"],
         "random_state": ["random_state"],
     }

@@ -37,10 +37,13 @@ def check_weights(sample_weight, X, *, dtype=np.float64) -> np.ndarray | None:
     return weights
 
 
-def effective_rows(weights: np.ndarray) -> float:
-    """Rows of equal weight that would say as much, (Σw)² / Σw² (Kish): whatever the unit of the weights."""
+def counted_rows(weights: np.ndarray) -> float:
+    """Rows that weighted ones count as: their copies, Σw, or where these are shares the (Σw)² / Σw² of Kish.
+
+    The larger of the two: weights of whole numbers are copies, and weights of 1/n leave n rows n rows.
+    """
     share = weights / weights.sum()
-    return float(1 / (share @ share))
+    return float(max(weights.sum(), 1 / (share @ share)))
 
 
 def check_class_labels(y, sample_weight=None, *, estimator: str) -> tuple[np.ndarray, np.ndarray]:
@@ -132,6 +135,16 @@ def check_priors(priors, n_classes: int) -> np.ndarray:
         )
     checked = checked / checked.max()  # first: the sum of large ones may not be finite
     return checked / checked.sum()
+
+
+def check_kernel_takes(kernel, X) -> None:
+    """Refuses negative rows for the kernels of histograms."""
+    if kernel in ("chi2", "additive_chi2") and (sparse.issparse(X) or X.min() < 0):
+        given = "sparse" if sparse.issparse(X) else f"rows that reach {X.min():g}"
+        raise ValueError(
+            f"kernel={kernel!r} compares histograms, dense rows without negative entries; got {given}. Use another "
+            "kernel."
+        )
 
 
 def check_moments(moments, needs_labels: bool, needs_fourth: bool, *, estimator: str) -> None:

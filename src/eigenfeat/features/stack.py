@@ -12,7 +12,7 @@ import numpy as np
 from eigenfeat.features.layer import LayerDirections, LayerSettings, find_layer, unit_scale
 from eigenfeat.features.maps import FeatureMap
 from eigenfeat.moments import Moments, collect_moments
-from eigenfeat.rows import RandomRows, RowSource, first_rows, in_proportion, mapped
+from eigenfeat.rows import RandomRows, RowSource, in_proportion, mapped
 from eigenfeat.stages import Affine, Chain, FeatureLayer, LayerRows, Stage, WithConstant
 
 MAP_SAMPLE = 20_000
@@ -167,8 +167,8 @@ def _fitted_map(settings: LayerSettings, projection: Affine, rows: RowSource | N
     if rows is None:
         return settings.feature_map.fit(np.zeros((2, projection.vectors.shape[1])))
     count = MAP_SAMPLE if settings.feature_map.learns else 2
-    sample = first_rows(_with_constant(rows, settings.constant), count)
-    weights = getattr(rows, "weights", None)
-    if weights is not None:
-        sample = sample[in_proportion(weights[: sample.shape[0]])]
+    block = next(iter(_with_constant(rows, settings.constant).blocks(count)))
+    sample = block.rows.astype(rows.dtype, copy=False)
+    if block.weights is not None:
+        sample = sample[in_proportion(block.weights)]
     return settings.feature_map.fit(projection.astype(rows.dtype).apply(sample))
