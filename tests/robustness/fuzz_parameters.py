@@ -43,8 +43,8 @@ PRIORS: dict[str, Any] = {
     "text": ["a", "b", "c"],
     "a mapping": {0: 0.5, 1: 0.5},
 }
-#: Counts of whole fits: as many as asked for are made, however long that takes.
-REPETITIONS = ("n_estimators", "n_layers", "n_init", "n_restarts")
+#: Counts of fits, members and processes: as many as asked for are made, however long that takes.
+REPETITIONS = ("n_estimators", "n_layers", "n_init", "n_restarts", "n_jobs")
 SPECIAL = {"class_weight": CLASS_WEIGHTS, "priors": PRIORS}
 
 

@@ -40,7 +40,8 @@ class FisherLDA(ScoresMixin, StreamingQuotientTransformer):
         Added to the noise's diagonal, relative to its mean.
     shrinkage : None, "auto", "oas" or float
         Of the noise towards a multiple of the identity; "auto" is Ledoit-Wolf on rows about their class means,
-        one factor for the pooled matrix.
+        one factor for the pooled matrix. With sample weights both count (Σw)² / Σw² rows, whatever the unit of the
+        weights: a weight of two is less evidence than two rows.
     solver : str
         "auto" or a solver of `eigenfeat.solvers`.
     tol : float, optional
