@@ -43,8 +43,8 @@ class GEMClassifier(GEMClassifierBase):
         Any scikit-learn transformer to apply first, such as ``RBFSampler`` or ``Nystroem``; rows pass through it
         block by block.
     alpha : float, optional
-        Penalty of the logit, on a mean loss. By default 5000 / (total weight of the rows · columns of the
-        last stage).
+        Penalty of the logit, on a mean loss. By default 5000 / (rows · columns of the last stage); weighted rows
+        count as their total weight, or as (Σw)² / Σw² where that is more.
     label_smoothing : float
         Of the logit, as in `MultinomialLogit`: with as many features as GEM makes, smoothed labels are quicker to
         fit and more accurate than plain ones.
