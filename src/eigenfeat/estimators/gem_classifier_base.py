@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.class_weight import compute_sample_weight
 
 from eigenfeat._sklearn import COUNT, POSITIVE, HasMethods, Interval, Real, StrOptions
 from eigenfeat.estimators.column_splines import N_KNOTS, basis_names, basis_sample
 from eigenfeat.estimators.edge import ScoresMixin
 from eigenfeat.estimators.gem_base import GEMFeaturesMixin, check_events
 from eigenfeat.estimators.gem_choices import n_distinct
+from eigenfeat.estimators.memory import expected_bytes, warn_of_memory
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
-from eigenfeat.estimators.validation import check_class_labels, check_weights, left_out_keys
+from eigenfeat.estimators.validation import check_class_labels, check_weights, class_weights, left_out_keys
 from eigenfeat.features.column_basis import column_basis
 from eigenfeat.features.layer import direction_parts
 from eigenfeat.features.stack import Stack, StackSettings, fit_stack, refuse_equal_members, timed
@@ -141,6 +141,7 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
             if stacks:
                 refuse_equal_members(stacks[0], stack)
             stacks.append(stack)
+            self._warn_of_memory(stack, training)
             with timed(self.stage_seconds_, "classifier"):
                 rows = self._with_class_weights(stack.held(training.rows), training.classes)
                 classifiers.append(self._fit_last(rows, training.keys, last))
@@ -149,6 +150,15 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         self.stacks_, self.classifiers_ = tuple(stacks), classifiers
         self.fitted_ = self._chains()
         return self
+
+    def _warn_of_memory(self, stack: Stack, training: TrainingRows) -> None:
+        rows, n_classes = training.rows, len(training.classes)
+        n_directions = stack.layers[-1].directions.n_directions
+        n_features = stack.chain.n_columns(rows.n_columns)
+        needed = expected_bytes(
+            rows.n_rows, rows.n_columns, n_classes, n_directions, n_features, np.dtype(rows.dtype).itemsize
+        )
+        warn_of_memory(needed, type(self).__name__)
 
     def _fit_last(self, rows: RandomRows, keys: np.ndarray, last: LastStage) -> Any:
         return self._logit(last, self.classifier_tol).fit_rows(rows, keys, last.temperature)
@@ -167,11 +177,7 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         """Rows of the last stage: class weights count there, not in the moments."""
         if self.class_weight is None:
             return rows
-        by_label = self.class_weight
-        if isinstance(by_label, dict):
-            codes = {label: code for code, label in enumerate(classes.tolist())}
-            by_label = {codes[label]: weight for label, weight in by_label.items()}
-        by_class = compute_sample_weight(by_label, rows.labels)
+        by_class = class_weights(self.class_weight, classes, rows.labels, rows.weights)
         return LabelledRows(rows, rows.labels, by_class if rows.weights is None else rows.weights * by_class)
 
     # ------------------------------------------------------------------ the fitted value

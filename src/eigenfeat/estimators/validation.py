@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from eigenfeat._sklearn import check_sample_weight
+from eigenfeat.estimators.magnitudes import check_weight_magnitudes
+from eigenfeat.estimators.storage import check_targets
 from eigenfeat.moments import Moments
 
 FEW_DIFFERENT = 0.25
@@ -20,7 +24,7 @@ def check_weights(sample_weight, X, *, dtype=np.float64) -> np.ndarray | None:
     Raises
     ------
     ValueError
-        For weights of another length, not finite, negative, or all zero.
+        For weights of another length, not finite, negative, all zero, or of sizes that sums cannot hold.
     """
     if sample_weight is None:
         return None
@@ -32,6 +36,7 @@ def check_weights(sample_weight, X, *, dtype=np.float64) -> np.ndarray | None:
         )
     if not weights.any():
         raise ValueError("All sample weights are zero: give at least one row of each class a positive weight.")
+    check_weight_magnitudes(weights, "Sample weights", getattr(X, "dtype", np.float64))
     return weights
 
 
@@ -43,6 +48,7 @@ def check_class_labels(y, sample_weight=None, *, estimator: str) -> tuple[np.nda
     ValueError
         For continuous targets, fewer than two classes, or a class without a row of positive weight.
     """
+    check_targets(np.asarray(y))
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
@@ -59,6 +65,80 @@ def check_class_labels(y, sample_weight=None, *, estimator: str) -> tuple[np.nda
                 "of its rows."
             )
     return classes, codes
+
+
+def class_weights(class_weight, classes: np.ndarray, codes, sample_weight=None) -> np.ndarray:
+    """(n,) weight of the class of every row.
+
+    Parameters
+    ----------
+    class_weight : "balanced" or dict
+        All classes alike, ``Σw / (k Σ_c w)``, so that a row of weight s counts as s rows; or a weight a label, one
+        where it has none.
+    classes : (k,) array
+    codes : (n,) array
+        Rows as indices into classes.
+    sample_weight : (n,) array, optional
+
+    Raises
+    ------
+    ValueError
+        For anything else, unknown labels, and weights that are not positive numbers.
+    """
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        totals = np.bincount(codes, sample_weight, minlength=len(classes))
+        there = np.flatnonzero(totals)
+        by_class = np.zeros(len(classes))
+        by_class[there] = totals.sum() / (len(there) * totals[there])
+        return by_class[codes]
+    if not isinstance(class_weight, dict):
+        raise ValueError(f"class_weight must be None, 'balanced' or a dict of label: weight, got {class_weight!r}.")
+    places = {label: code for code, label in enumerate(classes.tolist())}
+    unknown = [label for label in class_weight if label not in places]
+    if unknown:
+        raise ValueError(
+            f"class_weight names the label {unknown[0]!r}, which no row has; the labels are {classes.tolist()[:12]}."
+        )
+    by_class = np.ones(len(classes))
+    for label, weight in class_weight.items():
+        if not (isinstance(weight, Real) and 0 < float(weight) < np.inf):
+            raise ValueError(
+                f"class_weight[{label!r}] is {weight!r}: weights of classes must be positive numbers. Drop the rows of "
+                "a class that is not to count."
+            )
+        by_class[places[label]] = weight
+    check_weight_magnitudes(by_class, "Weights of classes")
+    return by_class[codes]
+
+
+def check_priors(priors, n_classes: int) -> np.ndarray:
+    """Class probabilities that sum to one.
+
+    Raises
+    ------
+    ValueError
+        For another number of them, or ones that are negative, not finite or all zero.
+    """
+    try:
+        checked = np.asarray(priors, dtype=np.float64)
+    except (TypeError, ValueError):
+        checked = np.empty(0)
+    if checked.shape != (n_classes,) or not np.isfinite(checked).all() or (checked < 0).any() or not checked.any():
+        raise ValueError(
+            f"priors must be {n_classes} non-negative numbers, one a class, that are not all zero; got {priors!r}."
+        )
+    checked = checked / checked.max()  # first: the sum of large ones may not be finite
+    return checked / checked.sum()
+
+
+def check_kernel_takes(kernel, X) -> None:
+    """Refuses negative rows for the kernels of histograms."""
+    if kernel in ("chi2", "additive_chi2") and (sparse.issparse(X) or X.min() < 0):
+        given = "sparse" if sparse.issparse(X) else f"rows that reach {X.min():g}"
+        raise ValueError(
+            f"kernel={kernel!r} compares histograms, dense rows without negative entries; got {given}. Use another "
+            "kernel."
+        )
 
 
 def check_moments(moments, needs_labels: bool, needs_fourth: bool, *, estimator: str) -> None:
@@ -130,15 +210,15 @@ def left_out_keys(groups, X, labels: np.ndarray, weights: np.ndarray | None) -> 
 
 
 def row_keys(X) -> np.ndarray:
-    """(n,) integers from the bits of each row: equal rows have equal keys, wherever they stand."""
-    if sparse.issparse(X):
-        bits = np.ascontiguousarray(X.data).astype(np.float64).view(np.uint64)
-        mixed = _mix(bits ^ _mix(X.indices.astype(np.uint64)))
+    """(n,) integers from the bits of each row: equal rows have equal keys, wherever they stand and however stored."""
+    columns = _mix(np.arange(X.shape[1], dtype=np.uint64))
+    if sparse.issparse(X):  # as if zeros were stored: what an entry adds beyond that of a zero in its place
+        bits = (X.data.astype(np.float64) + 0.0).view(np.uint64)
+        mixed = _mix(bits ^ columns[X.indices]) - _mix(columns)[X.indices]
         totals = np.concatenate([[np.uint64(0)], np.cumsum(mixed, dtype=np.uint64)])
-        sums = totals[X.indptr[1:]] - totals[X.indptr[:-1]]
+        sums = totals[X.indptr[1:]] - totals[X.indptr[:-1]] + _mix(columns).sum(dtype=np.uint64)
     else:
         sums = np.empty(len(X), dtype=np.uint64)
-        columns = _mix(np.arange(X.shape[1], dtype=np.uint64))
         for start in range(0, len(X), 1024):  # a block at a time: no copy of X
             bits = (X[start : start + 1024].astype(np.float64) + 0.0).view(np.uint64)  # + 0.0: the two zeros are equal
             sums[start : start + 1024] = _mix(bits ^ columns).sum(axis=1, dtype=np.uint64)
