@@ -22,6 +22,16 @@ from eigenfeat.linear.calibration import best_temperature
 from eigenfeat.rows import ArrayRows, ChosenRows, RandomRows, held
 from eigenfeat.stages import Chain
 
+Candidates = dict[str, tuple]
+"""Values to try by the name of the parameter, in the order they are varied; a search starts from the first of each."""
+
+CANDIDATES: Candidates = {
+    "ridge": (0.3, 0.03, 1.0),
+    "label_smoothing": (0.2, 0.0),
+    "feature_map": ("soft-cubic", "spline"),
+}
+"""What "auto" stands for, besides the base map, which depends on the columns."""
+
 SEARCH_ROWS, SEARCH_SHARE, MOST_SEARCH_ROWS = 3000, 0.4, 8000
 """Rows that settings are tried on: all up to the first number, then a share of them up to the last."""
 
@@ -172,7 +182,8 @@ class TrialRows:
 
     def left_out(self, base: Chain, fit: TrialFit) -> Callable[[float], LeftOut]:
         """A function from a penalty to the scores of the left-out rows; fits start from the one before."""
-        rows = _held(base.over(self.rows)) if base.stages else self.rows
+        rows: RandomRows = base.over(self.rows)  # type: ignore[assignment]
+        rows = _held(rows) if base.stages else rows
         left_out = ChosenRows(rows, np.concatenate([test for _, test in self.splits]))
         paths = [self._path(rows, split, fit) for split in self.splits]
         return lambda penalty: LeftOut.of(penalty, np.concatenate([path(penalty) for path in paths]), left_out)
@@ -210,7 +221,7 @@ class Search:
     penalties: Sequence[float]
     trials: list[Trial]
 
-    def best(self, free: dict[str, Sequence[Any]], start: Recipe) -> Trial:
+    def best(self, free: Candidates, start: Recipe) -> Trial:
         """The trial of least log loss: one field of the recipe after the other is varied, in the order of ``free``."""
         best = self._try(start, None)
         for name, values in free.items():
@@ -270,8 +281,13 @@ def _between(path: list[Trial]) -> Trial:
 
 def class_scores(fitted: MultinomialLogit, features: np.ndarray) -> np.ndarray:
     """(n, k) scores of every class, in float64 and before any temperature."""
-    scores = np.asarray(fitted.fitted_.scores.at(features), dtype=np.float64)
+    scores = np.asarray(fitted.fitted_.scores.at(features), dtype=np.float64)  # type: ignore[union-attr]
     return np.hstack([-scores / 2, scores / 2]) if scores.shape[1] == 1 else scores
+
+
+def is_auto(value: Any) -> bool:
+    """Whether a parameter, which may be an array, is left to us."""
+    return isinstance(value, str) and value == "auto"
 
 
 def n_distinct(keys: np.ndarray) -> int:

@@ -14,17 +14,19 @@ from eigenfeat.estimators.column_splines import basis_sample
 from eigenfeat.estimators.edge import renamed_parameters
 from eigenfeat.estimators.gem_base import RENAMED
 from eigenfeat.estimators.gem_choices import (
+    CANDIDATES,
     PENALTIES,
     TRIAL_COLUMNS,
     TRIAL_TOL,
+    Candidates,
     Recipe,
     Search,
     TrialFit,
     TrialRows,
+    is_auto,
 )
 from eigenfeat.estimators.gem_classifier_base import (
     DEFAULT_PENALTY,
-    DEFAULTS,
     MOST_SPLINED,
     GEMClassifierBase,
     LastStage,
@@ -34,10 +36,6 @@ from eigenfeat.features.column_basis import curved_columns, product_knots
 from eigenfeat.features.stack import layer_moments, timed
 from eigenfeat.rows import ArrayRows, RandomRows, held
 from eigenfeat.stages import Affine, Beside, Chain, EstimatorScores, Fitted, Stage
-
-
-def rows_are_sparse(rows: RandomRows) -> bool:
-    return isinstance(rows, ArrayRows) and rows.is_sparse
 
 
 def _has_probabilities(model: GEMClassifier) -> bool:
@@ -272,28 +270,23 @@ class GEMClassifier(GEMClassifierBase):
         self.trials_ = [trial.as_dict() for trial in search.trials]
         return bases[best.recipe.base_map], best.recipe, LastStage(alpha, best.recipe.label_smoothing, best.temperature)
 
-    def _free(self, training: TrainingRows) -> tuple[dict[str, list[Any]], Recipe]:
+    def _free(self, training: TrainingRows) -> tuple[Candidates, Recipe]:
         """Candidates of what is left to us, and where the search starts."""
-        start = Recipe(**{k: v if (g := getattr(self, k)) == "auto" else g for k, v in DEFAULTS.items()})
-        free = {}
-        if self.base_map == "auto":
-            free["base_map"] = self._bases(training.rows)
-        if self.ridge == "auto":
-            free["ridge"] = [0.3, 0.03, 1.0]
-        if self.label_smoothing == "auto":
-            free["label_smoothing"] = [0.2, 0.0]
-        if self.feature_map == "auto":
-            free["feature_map"] = ["soft-cubic", "spline"]
-        return free, start
+        candidates: Candidates = {"base_map": self._bases(training.rows), **CANDIDATES}
+        given = {name: getattr(self, name) for name in candidates}
+        free = {name: values for name, values in candidates.items() if is_auto(given[name])}
+        return free, Recipe(**given | {name: values[0] for name, values in free.items()})
 
-    def _bases(self, rows: RandomRows) -> list[str | None]:
+    def _bases(self, rows: RandomRows) -> tuple[str | None, ...]:
         """Base maps that may serve: those of single columns where columns are few and each has a meaning of its own."""
         pixels = self.columns_ is not None and self.columns_.are_pixels
-        if rows_are_sparse(rows) or rows.n_columns > MOST_SPLINED or pixels or self.invariances:
-            return [None]
+        is_sparse = isinstance(rows, ArrayRows) and rows.is_sparse
+        if is_sparse or pixels or rows.n_columns > MOST_SPLINED or self.invariances:
+            return (None,)
         n_curved = len(curved_columns(basis_sample(rows)))
-        bases = [None, "splines"] if n_curved else [None]
-        return [*bases, "products"] if n_curved > 1 and product_knots(n_curved) else bases
+        if n_curved > 1 and product_knots(n_curved):
+            return None, "splines", "products"
+        return (None, "splines") if n_curved else (None,)
 
     # ------------------------------------------------------------------ a last stage of the user's
 

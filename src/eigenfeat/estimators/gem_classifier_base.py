@@ -25,9 +25,6 @@ from eigenfeat.moments import Moments
 from eigenfeat.rows import ArrayRows, LabelledRows, RandomRows
 from eigenfeat.stages import BaseMap, Beside, Chain, FeatureLayer, Fitted, GeometricMean, Softmax, Stage
 
-DEFAULTS = {"base_map": None, "feature_map": "soft-cubic", "label_smoothing": 0.2, "ridge": 0.3}
-"""What "auto" starts from, and takes where there is nothing to try it on."""
-
 DEFAULT_PENALTY = 1.0
 """``alpha`` times the different rows where there is nothing to choose it on."""
 
