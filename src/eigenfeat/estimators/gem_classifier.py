@@ -63,15 +63,16 @@ class GEMClassifier(GEMClassifierBase):
     n_estimators : int
         Classifiers over different random pairs, combined by the geometric mean of their probabilities. Where pairs
         are not drawn, as when there are few classes, each member cuts the classes into two sub-classes of its own.
-    base_map : transformer, optional
-        Any scikit-learn transformer to apply to the treated columns, such as ``RBFSampler`` or ``Nystroem``; rows pass
-        through it block by block.
-    alpha : float, optional
-        Penalty of the logit, on a mean loss. By default 5000 / (total weight of the rows · columns of the
-        last stage).
-    label_smoothing : float
+    base_map : "auto", None, "splines", "products" or transformer
+        What the treated columns go through first: `ColumnSplines`, without or with products, or any scikit-learn
+        transformer, such as ``RBFSampler`` or ``Nystroem``; rows pass through it block by block.
+    alpha : "auto" or float
+        Penalty of the logit, on a mean loss.
+    label_smoothing : "auto" or float
         Of the logit, as in `MultinomialLogit`: with as many features as GEM makes, smoothed labels are quicker to
-        fit and more accurate than plain ones.
+        fit and more accurate than plain ones; where classes overlap much, plain ones may have better probabilities.
+    classifier_tol : float
+        Relative gap to its minimum at which the logit stops.
     classifier : classifier, optional
         Any scikit-learn classifier with ``predict_log_proba`` or ``decision_function`` instead of the logit; its
         features are then formed as one matrix.
@@ -92,11 +93,23 @@ class GEMClassifier(GEMClassifierBase):
         The layers of each member as a value, with what is known of each direction.
     classifiers_ : list
         The last stage of each member.
+    choices_ : dict
+        What ``base_map``, ``feature_map``, ``label_smoothing``, ``ridge`` and ``alpha`` were or became, and the
+        temperature of the probabilities.
+    trials_ : list of dict
+        All that was tried: settings, ``alpha`` times the rows as "penalty", and the log loss and error on left-out rows
+        at the best temperature. Empty where nothing was left to choose or to calibrate.
     n_iter_ : int
         Steps of the longest last stage.
     stage_seconds_ : dict
-        What the fit took for the "moments", "directions" and "classifier" of all layers and members.
+        What the fit took for "choices" and for the "moments", "directions" and "classifier" of all layers and members.
     classes_, n_features_in_
+
+    Notes
+    -----
+    What is "auto" is settled one after the other on at most 3000 of the rows, some of which take no part in moments,
+    directions, maps of directions and logit: their log loss decides. With smoothed labels, or anything left to choose,
+    they also say the temperature of the probabilities. Giving all values and ``label_smoothing=0`` tries nothing.
 
     References
     ----------
