@@ -22,8 +22,8 @@ from eigenfeat.linear.calibration import best_temperature
 from eigenfeat.rows import ArrayRows, ChosenRows, RandomRows, held
 from eigenfeat.stages import Chain
 
-SEARCH_ROWS = 3000
-"""Rows that settings are tried on at most: choices made on so many hold for more."""
+SEARCH_ROWS, SEARCH_SHARE, MOST_SEARCH_ROWS = 3000, 0.4, 8000
+"""Rows that settings are tried on: all up to the first number, then a share of them up to the last."""
 
 FOLDS = ((300, 5, 5), (2000, 3, 3), (np.inf, 4, 1))
 """(up to so many rows, parts they are cut into, parts that are left out in turn)."""
@@ -161,7 +161,8 @@ class TrialRows:
         events: np.ndarray | None = None,
     ) -> TrialRows:
         """A sample of the rows by their own keys; rows of equal key of the other kind are left out together."""
-        chosen = sample_by_key(own_keys, np.asarray(rows.labels), rows.weights, SEARCH_ROWS)
+        count = int(np.clip(SEARCH_SHARE * rows.n_rows, SEARCH_ROWS, MOST_SEARCH_ROWS))
+        chosen = sample_by_key(own_keys, np.asarray(rows.labels), rows.weights, count)
         own_keys, sample = own_keys[chosen], ChosenRows(rows, chosen)
         n_different = n_distinct(own_keys)
         n_parts, n_tried = next((parts, tried) for most, parts, tried in FOLDS if n_different <= most)
