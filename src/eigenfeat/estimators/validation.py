@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Real
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
@@ -179,10 +180,10 @@ def check_moments(moments, needs_labels: bool, needs_fourth: bool, *, estimator:
         )
 
 
-def group_keys(groups, X) -> np.ndarray:
+def group_keys(groups, X, precision: DTypeLike = np.float64) -> np.ndarray:
     """(n,) integers from the groups of the rows of X, equal for rows of one group; without groups, ``row_keys``."""
     if groups is None:
-        return row_keys(X)
+        return row_keys(X, precision)
     groups = column_or_1d(groups)
     check_consistent_length(X, groups)
     _, codes = np.unique(groups, return_inverse=True)
@@ -195,9 +196,9 @@ def left_out_keys(groups, X, labels: np.ndarray, weights: np.ndarray | None) -> 
     Where fewer than a quarter of the rows differ, new rows will mostly be equal to known ones, which a row that is left
     out must be allowed to as well: there the key is that of the row, its label, and how many such stand before it. Of
     these the heavier stand first, wherever they are in X, so that neither the order of rows nor one without weight
-    matters.
+    matters. Rows are compared as float32, so that those of either type are left out alike.
     """
-    keys = group_keys(groups, X)
+    keys = group_keys(groups, X, np.float32)
     present = keys if weights is None else keys[weights > 0]
     if groups is not None or len(np.unique(present)) >= FEW_DIFFERENT * len(present):
         return keys
@@ -209,18 +210,23 @@ def left_out_keys(groups, X, labels: np.ndarray, weights: np.ndarray | None) -> 
     return row_keys(np.column_stack([keys, labels, n_before]))
 
 
-def row_keys(X) -> np.ndarray:
-    """(n,) integers from the bits of each row: equal rows have equal keys, wherever they stand and however stored."""
+@np.errstate(over="ignore")
+def row_keys(X, precision: DTypeLike = np.float64) -> np.ndarray:
+    """(n,) integers from the bits of each row: rows that are equal, as numbers of this type, have equal keys.
+
+    Neither where a row stands matters nor whether it is stored as a dense or a sparse one.
+    """
     columns = _mix(np.arange(X.shape[1], dtype=np.uint64))
     if sparse.issparse(X):  # as if zeros were stored: what an entry adds beyond that of a zero in its place
-        bits = (X.data.astype(np.float64) + 0.0).view(np.uint64)
+        bits = (X.data.astype(precision).astype(np.float64) + 0.0).view(np.uint64)
         mixed = _mix(bits ^ columns[X.indices]) - _mix(columns)[X.indices]
         totals = np.concatenate([[np.uint64(0)], np.cumsum(mixed, dtype=np.uint64)])
         sums = totals[X.indptr[1:]] - totals[X.indptr[:-1]] + _mix(columns).sum(dtype=np.uint64)
     else:
         sums = np.empty(len(X), dtype=np.uint64)
         for start in range(0, len(X), 1024):  # a block at a time: no copy of X
-            bits = (X[start : start + 1024].astype(np.float64) + 0.0).view(np.uint64)  # + 0.0: the two zeros are equal
+            numbers = X[start : start + 1024].astype(precision).astype(np.float64)
+            bits = (numbers + 0.0).view(np.uint64)  # + 0.0: the two zeros are equal
             sums[start : start + 1024] = _mix(bits ^ columns).sum(axis=1, dtype=np.uint64)
     return (_mix(sums) >> np.uint64(33)).astype(np.int64)
 
