@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint benchmarks-speed clean
+.PHONY: demo test test-oldest fuzz lint benchmarks-speed clean
 
 demo: $(VENV)/.demo
 	$(BIN)/eigenfeat demo
@@ -11,6 +11,14 @@ demo: $(VENV)/.demo
 test: $(VENV)/.dev
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 	OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/pytest -n 2 tests src
+
+# The oldest versions that pyproject.toml admits.
+test-oldest: $(VENV)-oldest/.dev
+	OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(VENV)-oldest/bin/pytest -n 2 tests
+
+# Every estimator with every bad input and parameter: a table of outcomes, and what was neither right nor refused clearly.
+fuzz: $(VENV)/.dev
+	$(BIN)/python tests/robustness/fuzz.py --worst
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check --fix . && $(BIN)/ruff format . && $(BIN)/mypy
@@ -28,5 +36,12 @@ $(VENV)/.dev: $(VENV)/bin/python pyproject.toml
 	$(BIN)/pip install --quiet --editable '.[dev]'
 	touch $@ $(VENV)/.demo
 
+$(VENV)-oldest/.dev: pyproject.toml tests/oldest.py
+	$(PYTHON) -m venv $(VENV)-oldest
+	$(PYTHON) tests/oldest.py > $(VENV)-oldest/pins.txt
+	$(VENV)-oldest/bin/pip install --quiet --requirement $(VENV)-oldest/pins.txt
+	$(VENV)-oldest/bin/pip install --quiet --no-deps --editable .
+	touch $@
+
 clean:
-	rm -rf $(VENV) demo dist build
+	rm -rf $(VENV) $(VENV)-oldest demo dist build

@@ -11,11 +11,6 @@ means over its splits, half an error is added to both sides of an error ratio so
 
 from __future__ import annotations
 
-import os
-
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")
-
 import argparse
 import sys
 import warnings
@@ -31,6 +26,7 @@ from sklearn.model_selection import GridSearchCV, GroupShuffleSplit, train_test_
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).parent))
 from datasets import load_arrays, load_covertype, load_ida, load_mnist, load_plants, load_usps
@@ -155,7 +151,7 @@ def compare(name: str, n_splits: int, rivals: list[str]) -> dict[str, np.ndarray
         for rival in rivals:
             found[rival].append(measured(RIVALS[rival](parts[0]), *parts))
     means = {model: np.mean(values, axis=0) for model, values in found.items()}
-    X, X_test, y, y_test = parts
+    X, _, y, y_test = parts
     means["n_test"] = np.array(len(y_test))
     chosen = ", ".join(f"{key}={value}" for key, value in model.choices_.items() if key not in ("alpha", "temperature"))
     print(f"{name}: {len(y)} rows, {X.shape[1]} columns, {y.max() + 1} classes; chosen in the last split: {chosen}")
@@ -174,8 +170,9 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=3)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    warm_up()
-    results = {name: compare(name, options.splits, options.rivals) for name in options.sets}
+    with threadpool_limits(1):
+        warm_up()
+        results = {name: compare(name, options.splits, options.rivals) for name in options.sets}
 
     def error_ratio(means, rivals) -> float:
         half = 0.5 / float(means["n_test"])

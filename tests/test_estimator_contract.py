@@ -43,6 +43,7 @@ TRIALS = "rows are trials, (channels, time): there is no table, and no sparse ar
 THREE_D = {"CommonSpatialPatterns": TRIALS, "SPoC": TRIALS}
 DENSE_ONLY = {
     **THREE_D,
+    "ColumnSplines": "zeros have functions too",
     "DenoisingAutoencoder": "corrupted rows are dense",
     "GaussianMixtureScore": "so are centred rows",
     "ScoreTensorFeatures": "so are scores",
@@ -50,6 +51,7 @@ DENSE_ONLY = {
 Y_UNUSED = {
     **DENSITIES,
     "ColumnScaler": "columns are treated for what they are",
+    "ColumnSplines": "knots follow the columns alone",
     "OrientedKernelPCA": "all rows are one class",
     "OrientedPCA": "all rows are one class",
     "VanishingComponents": "all rows are one class",
@@ -59,10 +61,11 @@ UNSHIFTED = dict.fromkeys(
     "columns of dense rows are shifted, which would fill sparse ones: both are compared untreated",
 )
 REGRESSION = "minimises a loss of residuals: there is no eigenproblem"
-NO_WORDS = {"SPoC": "its options are numbers and switches"}
+NO_WORDS = dict.fromkeys(("ColumnSplines", "SPoC"), "its options are numbers and switches")
 NO_SPECTRUM = {
     **DENSITIES,
     "ColumnScaler": "columns are treated one by one",
+    "ColumnSplines": "so are knots",
     "KernelFisherClassifier": REGRESSION,
     "KernelFisherClassifierCV": REGRESSION,
     "KernelFisherRegressor": REGRESSION,

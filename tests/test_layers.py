@@ -11,7 +11,7 @@ ROOT = Path(eigenfeat.__file__).parent
 
 # Lower layers first; a layer may import from itself and from those before it.
 ORDER = [
-    {"_moved", "_sklearn", "_threads"},
+    {"_destination", "_moved", "_sklearn", "_threads"},
     {"rows"},
     {"moments"},
     {"quotients"},

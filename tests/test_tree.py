@@ -68,7 +68,7 @@ ELSEWHERE = {
 }
 EXCUSED = {module for modules in ELSEWHERE.values() for module in modules}
 # Folders of tests that are not about one folder of the source.
-ACROSS = {"laws", "reference", "same_models"}
+ACROSS = {"laws", "reference", "robustness", "same_models"}
 # Tests of a whole folder.
 WHOLE = {TESTS / "export" / "test_fuzz.py"}
 

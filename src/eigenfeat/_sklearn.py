@@ -5,10 +5,12 @@ Tried with scikit-learn 1.6 to 1.9; everything else of scikit-learn is imported 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from numbers import Integral, Real
 
+import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import _check_feature_names_in as check_feature_names_in
@@ -17,6 +19,7 @@ from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 __all__ = [
     "COUNT",
     "NON_NEGATIVE",
+    "N_JOBS",
     "POSITIVE",
     "HasMethods",
     "Integral",
@@ -31,13 +34,18 @@ __all__ = [
 #: What makes a model anew; other decorated methods (`partial_fit`, `path`) add to it or leave it alone.
 WHOLE_FITS = ("fit", "fit_moments")
 
+#: What linear algebra and arithmetic raise where numbers run out.
+BREAKDOWNS = (np.linalg.LinAlgError, ArithmeticError)
+#: How scipy says the same in a ValueError.
+NO_NUMBERS = ("infs or NaNs", "is NaN; solver cannot continue")
+
 
 def checked_fit(method: Callable) -> Callable:
     """Decorates every method that fits.
 
     Constructor parameters are checked against the class's ``_parameter_constraints``. A whole fit starts from nothing:
     what an earlier one left, perhaps under other parameters, is dropped, unless a warm start asks for it; and where it
-    fails, the model is as it was.
+    fails, the model is as it was. What it leaves is checked (`_check_outcome` of the estimator).
     """
     checked = _fit_context(prefer_skip_nested_validation=True)(method)
     if method.__name__ not in WHOLE_FITS:
@@ -53,7 +61,9 @@ def checked_fit(method: Callable) -> Callable:
                 delattr(self, name)
         self._is_fitting = True
         try:
-            result = checked(self, *args, **kwargs)
+            with explained_breakdowns(type(self).__name__):
+                result = checked(self, *args, **kwargs)
+            self._check_outcome()
         except BaseException:
             vars(self).clear()
             vars(self).update(before)
@@ -64,7 +74,30 @@ def checked_fit(method: Callable) -> Callable:
     return fit
 
 
+@contextmanager
+def explained_breakdowns(estimator: str) -> Iterator[None]:
+    """Numerical breakdowns as refusals of the input that led to them."""
+    try:
+        yield
+    except (*BREAKDOWNS, ValueError) as problem:
+        if not isinstance(problem, BREAKDOWNS) and not any(words in str(problem) for words in NO_NUMBERS):
+            raise
+        raise ValueError(
+            f"{estimator} broke down on these rows ({problem}): columns, weights or parameters are too large, too "
+            "small or too far apart in size. Scale the columns (sklearn.preprocessing.StandardScaler), look at the "
+            "weights, or regularise more."
+        ) from problem
+
+
+class _Count(Interval):
+    """Whole numbers of which True is none."""
+
+    def is_satisfied_by(self, val) -> bool:
+        return not isinstance(val, bool | np.bool_) and super().is_satisfied_by(val)
+
+
 # Constraints that nearly every estimator has.
-COUNT = Interval(Integral, 1, None, closed="left")
+COUNT = _Count(Integral, 1, None, closed="left")
+N_JOBS = [None, COUNT, Interval(Integral, None, -1, closed="right")]
 POSITIVE = Interval(Real, 0, None, closed="neither")
 NON_NEGATIVE = Interval(Real, 0, None, closed="left")

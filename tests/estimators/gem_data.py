@@ -5,6 +5,16 @@ from functools import cache
 import numpy as np
 from sklearn.datasets import load_digits
 
+from eigenfeat import GEMClassifier
+
+PLAIN = {"base_map": None, "feature_map": "soft-cubic", "ridge": 1.0, "label_smoothing": 0.2, "classifier_tol": 1e-5}
+"""What a classifier is told so that it chooses nothing but, where it is not told that too, ``alpha``."""
+
+
+def plain(n_components=None, **parameters):
+    """A classifier that chooses nothing by itself."""
+    return GEMClassifier(n_components, **PLAIN | parameters)
+
 
 @cache
 def digit_parts():

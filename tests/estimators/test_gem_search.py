@@ -4,24 +4,26 @@ import numpy as np
 import pytest
 
 from eigenfeat.estimators.gem_search import Candidate, class_splits, common_rows, grid
-from eigenfeat.features.layer import LayerSettings
-from eigenfeat.features.stack import StackSettings
 from eigenfeat.moments import collect_moments, merged_moments
 
 
 def test_the_grid_begins_with_the_most_regularised():
-    points = grid((0.1, 1.0), (2.0, 0.0), (10, 5), (1e-3, 1e-2, 1e-3))
-    assert len(points) == 16
-    assert points[0] == Candidate(1.0, 2.0, 5, 1e-2) and points[-1] == Candidate(0.1, 0.0, 10, 1e-3)
-    with pytest.raises(ValueError, match="at least one candidate"):
-        grid((), (0.0,), (1,), (1.0,))
-
-
-def test_a_candidate_changes_a_copy_of_the_settings():
-    base = StackSettings((LayerSettings(constant=True),))
-    (layer,) = Candidate(0.3, 1.5, 4, 1.0).settings(base).layers
-    assert (layer.regularisation.ridge, layer.min_eigenvalue, layer.n_components, layer.constant) == (0.3, 1.5, 4, True)
-    assert base == StackSettings((LayerSettings(constant=True),))
+    values = {
+        "n_layers": (2, 1),
+        "ridge": (0.1, 1.0),
+        "min_eigenvalue": (2.0, 0.0),
+        "n_components": (10, 5),
+        "feature_map": ("spline", "cubic"),
+        "label_smoothing": (0.0, 0.2),
+        "alpha": (1e-3, 1e-2, 1e-3),
+    }
+    points = grid(values)
+    assert len(points) == len(set(points)) == 2**7
+    assert points[0] == Candidate(1, 1.0, 2.0, 5, "spline", 0.2, 1e-2)
+    assert points[-1] == Candidate(2, 0.1, 0.0, 10, "cubic", 0.0, 1e-3)
+    assert points[0].params.keys() == values.keys()
+    with pytest.raises(ValueError, match="at least one candidate; there is none for ridge, alpha"):
+        grid(values | {"ridge": (), "alpha": ()})
 
 
 def test_moments_of_common_rows_serve_every_split():

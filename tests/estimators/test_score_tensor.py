@@ -112,7 +112,7 @@ def test_the_joint_fit_does_not_depend_on_the_unit_of_the_labels():
 
 def test_sparse_rows_are_refused():
     """Scores of sparse rows are dense: S1 is zero nowhere."""
-    X = sparse.random_array((50, 3), density=0.5, rng=0)
+    X = sparse.random_array((50, 3), density=0.5, random_state=0)
     with pytest.raises(TypeError, match="dense"):
         ScoreTensorFeatures().fit(X, np.arange(50) % 2)
 

@@ -6,7 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from eigenfeat.estimators.validation import check_class_labels, check_moments, check_weights, group_keys, row_keys
+from eigenfeat.estimators.validation import (
+    check_class_labels,
+    check_kernel_takes,
+    check_moments,
+    check_priors,
+    check_weights,
+    class_weights,
+    group_keys,
+    left_out_keys,
+    row_keys,
+)
 from eigenfeat.moments import DenseMoments
 
 X = np.arange(12.0).reshape(4, 3)
@@ -34,6 +44,50 @@ def test_class_labels():
         check_class_labels(np.array([0, 1]), np.array([1.0, 0.0]), estimator="It")
     with pytest.raises(ValueError, match="continuous"):
         check_class_labels(np.array([0.5, 1.7, 2.2]), estimator="It")
+    with pytest.raises(ValueError, match="types NoneType, str, which cannot be sorted"):
+        check_class_labels(np.array(["a", None, "b"], dtype=object), estimator="It")
+
+
+CLASSES, CODES = np.array(["a", "b", "c"]), np.array([0, 1, 1, 2, 2, 2])
+
+
+def test_class_weights():
+    np.testing.assert_array_equal(class_weights({"b": 3}, CLASSES, CODES), [1, 3, 3, 1, 1, 1])
+    np.testing.assert_allclose(class_weights("balanced", CLASSES, CODES), [2, 1, 1, 2 / 3, 2 / 3, 2 / 3])
+
+
+def test_balanced_classes_count_weights_as_copies():
+    weights = np.array([3, 1, 2, 1, 1, 2])
+    weighted = class_weights("balanced", CLASSES, CODES, weights.astype(float))
+    np.testing.assert_allclose(weighted.repeat(weights), class_weights("balanced", CLASSES, CODES.repeat(weights)))
+
+
+@pytest.mark.parametrize(
+    "class_weight, message",
+    [
+        ("unbalanced", "'balanced' or a dict"),
+        ([1, 2, 3], "'balanced' or a dict"),
+        ({"d": 1}, "'d', which no row has; the labels are .*'a'"),
+        ({"a": -1}, r"class_weight\['a'\] is -1: .* positive"),
+        ({"a": 0}, "positive"),
+        ({"a": np.inf}, "positive"),
+        ({"a": np.nan}, "positive"),
+        ({"a": "1"}, "positive"),
+        ({"a": 1e300}, "Weights of classes range from"),
+    ],
+    ids=repr,
+)
+def test_class_weights_that_are_none(class_weight, message):
+    with pytest.raises(ValueError, match=message):
+        class_weights(class_weight, CLASSES, CODES)
+
+
+def test_priors():
+    np.testing.assert_allclose(check_priors([1, 1, 2], 3), [0.25, 0.25, 0.5])
+    np.testing.assert_allclose(check_priors([1e308, 1e308, 0], 3), [0.5, 0.5, 0])
+    for priors in ([0.5, 0.5], [0, 0, 0], [-1, 1, 1], [np.nan, 1, 1], [np.inf, 1, 1], ["a", "b", "c"], {0: 1}):
+        with pytest.raises(ValueError, match="priors must be 3 non-negative numbers"):
+            check_priors(priors, 3)
 
 
 def test_moments():
@@ -70,9 +124,62 @@ def test_keys_of_sparse_rows_tell_rows_apart_too():
     np.testing.assert_array_equal(keys == keys[0], [True, True, False, False])
 
 
+def test_keys_do_not_depend_on_storage():
+    rows = np.random.default_rng(0).integers(-1, 2, size=(20, 6)).astype(float)
+    with_zeros = sparse.csr_array(np.ones_like(rows))
+    with_zeros.data[:] = rows.ravel()
+    np.testing.assert_array_equal(row_keys(sparse.csr_array(rows)), row_keys(rows))
+    np.testing.assert_array_equal(row_keys(with_zeros), row_keys(rows))
+
+
 def test_groups_are_keys_of_their_own():
     keys = group_keys(["a", "b", "a", "c"], X)
     np.testing.assert_array_equal(keys == keys[0], [True, False, True, False])
     np.testing.assert_array_equal(group_keys(None, X), row_keys(X))
     with pytest.raises(ValueError, match="inconsistent"):
         group_keys([1, 2], X)
+
+
+def test_kernels_of_histograms():
+    check_kernel_takes("rbf", -X)
+    check_kernel_takes("chi2", X)
+    for rows in (-X, sparse.csr_array(X)):
+        with pytest.raises(ValueError, match="compares histograms"):
+            check_kernel_takes("chi2", rows)
+
+
+def test_equal_rows_of_a_continuous_table_are_left_out_together_in_either_precision():
+    rows = np.random.default_rng(0).normal(size=(40, 3))
+    twice, labels = np.tile(rows, (2, 1)), np.arange(80) % 2
+    keys = left_out_keys(None, twice, labels, None)
+    np.testing.assert_array_equal(keys[:40], keys[40:])
+    assert len(np.unique(keys)) == 40
+    np.testing.assert_array_equal(left_out_keys(None, twice.astype(np.float32), labels, None), keys)
+    assert len(np.unique(left_out_keys(np.arange(80) // 20, twice, labels, None))) == 4
+
+
+@given(st.integers(0, 1000))
+def test_rows_of_few_cells_are_left_out_one_by_one_in_any_order(seed):
+    """A weight of zero is absence, and copies may change places."""
+    rng = np.random.default_rng(seed)
+    cells, labels = rng.integers(0, 2, size=(60, 2)).astype(float), rng.integers(0, 3, 60)
+    weights = rng.integers(0, 3, 60).astype(float)
+    keys = left_out_keys(None, cells, labels, weights)
+    assert len(np.unique(keys)) == 60
+    order = rng.permutation(60)
+    again = left_out_keys(None, cells[order], labels[order], weights[order])
+    rows = np.column_stack([cells, labels, weights])
+    np.testing.assert_array_equal(_sorted(rows, keys), _sorted(rows[order], again))
+    there = weights > 0
+    without = left_out_keys(None, cells[there], labels[there], weights[there])
+    np.testing.assert_array_equal(_sorted(rows[there], keys[there]), _sorted(rows[there], without))
+
+
+def _sorted(rows, keys):
+    return np.array(sorted(map(tuple, np.column_stack([rows, keys]))))
+
+
+def test_groups_stay_together_however_few_cells_there_are():
+    groups = np.arange(40) // 10
+    keys = left_out_keys(groups, np.zeros((40, 2)), np.arange(40) % 2, None)
+    assert len(np.unique(keys)) == 4 and (keys.reshape(4, 10) == keys[::10, None]).all()

@@ -5,7 +5,7 @@ import pytest
 from sklearn.svm import SVC
 from written_out import outputs
 
-from eigenfeat.kernel.thresholds import gaussian_threshold, margin_threshold
+from eigenfeat.kernel.thresholds import _derivative_and_offset, gaussian_threshold, margin_threshold
 
 RNG = np.random.RandomState(0)
 
@@ -56,3 +56,10 @@ def test_constant_outputs_go_to_the_larger_class(rule, share):
 def test_overlapping_classes_still_get_a_cut_between_them():
     q, positive, weights = outputs(RNG, share=0.3, gap=0.0)
     assert np.isfinite(margin_threshold(q, positive, weights))
+
+
+@pytest.mark.parametrize("weight", [np.inf, np.nan, -1.0])
+def test_a_walk_over_rows_ends_with_them(weight):
+    q = np.array([2.0, 1.0, -1.0])
+    w = np.array([weight, 1.0, 1.0])
+    _derivative_and_offset(q, w, q - 3, w, 1.0, 1.0)

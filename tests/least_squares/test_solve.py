@@ -153,7 +153,7 @@ def test_auto_reads_shape_sparsity_and_shift():
     rng = np.random.default_rng(12)
 
     def choice(n, d, shift, is_sparse):
-        X = sparse.random_array((n, d), density=1e-4, rng=rng, format="csr") if is_sparse else np.ones((n, d))
+        X = sparse.random_array((n, d), density=1e-4, random_state=rng, format="csr") if is_sparse else np.ones((n, d))
         rows = centre(X)
         one = pose(rows, reduce(np.arange(n)[:, None], rows.root)).shifted(shift)
         return choose(one, EXACT).name

@@ -26,7 +26,7 @@ def test_few_rows_are_solved_in_their_span_however_many_columns(monkeypatch):
 
 
 def test_wide_sparse_rows_get_the_diagonal_behind_any_view():
-    X = sparse.random_array((50, 1200), density=0.01, format="csr", rng=np.random.default_rng(0))
+    X = sparse.random_array((50, 1200), density=0.01, format="csr", random_state=np.random.default_rng(0))
     y = np.arange(50) % 3
     assert chosen(X) == "diagonal" == LogitSolver(LabelledRows(ArrayRows(X), y), 3).solver
     assert chosen(X[:, :900]) == "gram"

@@ -54,3 +54,36 @@ def test_codes_point_at_the_sorted_union(labels, known, as_text):
     classes, codes = class_codes(labels, known)
     np.testing.assert_array_equal(classes, np.union1d(known, labels) if len(known) else np.unique(labels))
     np.testing.assert_array_equal(classes[codes], labels)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array([2**63, 2**63 + 2, 2**63 + 1, 2**63], dtype=np.uint64),
+        np.array([2**53, 2**53 + 1, 2**53 + 2]),
+        np.array([-(2**63), -(2**63) + 1]),
+        np.array([-128, 127, 0, -128], dtype=np.int8),
+        np.array([255, 0, 254], dtype=np.uint8),
+    ],
+    ids=lambda labels: f"{labels.dtype} from {labels.min()}",
+)
+def test_labels_of_every_integer_type_stay_apart(labels):
+    for known in (np.empty(0), labels[:1]):
+        classes, codes = class_codes(labels, known)
+        assert classes.dtype == labels.dtype
+        np.testing.assert_array_equal(classes[codes], labels)
+        assert len(classes) == len(set(labels.tolist()))
+
+
+def test_labels_of_several_integer_types_stay_apart():
+    classes, codes = class_codes(np.array([2**63 + 1, 2**63], dtype=np.uint64), np.array([1, 2]))
+    assert classes.tolist() == [1, 2, 2**63, 2**63 + 1] and codes.tolist() == [3, 2]
+    classes, _ = class_codes(np.array([7], dtype=np.uint64), np.array([-1, 2]))
+    assert classes.tolist() == [-1, 2, 7]
+    with pytest.raises(ValueError, match="no type of integers holds both"):
+        class_codes(np.array([2**63], dtype=np.uint64), np.array([-1]))
+
+
+def test_text_and_numbers_do_not_mix():
+    with pytest.raises(ValueError, match="as '1', and int64 in others, as 1: give all labels as text"):
+        class_codes(np.array(["1"]), np.array([1]))

@@ -72,7 +72,7 @@ def test_float32_rows_are_summed_in_float64_across_blocks():
 
 def test_sparse_rows_give_the_moments_of_dense_ones():
     rng = np.random.default_rng(4)
-    X = sparse.random_array((300, 8), density=0.2, rng=rng, format="csr")
+    X = sparse.random_array((300, 8), density=0.2, random_state=rng, format="csr")
     y = rng.integers(3, size=300)
     dense = DenseMoments(track_fourth=True).update(X.toarray(), y)
     mixed = DenseMoments(track_fourth=True).update(X[:100].toarray(), y[:100]).update(X[100:], y[100:])

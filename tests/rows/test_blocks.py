@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from threadpoolctl import threadpool_info
 
-from eigenfeat.rows import ArrayRows, MappedRows, dense, first_rows, held, open, over_parts, row_blocks
+from eigenfeat.rows import ArrayRows, MappedRows, dense, first_rows, held, in_proportion, open, over_parts, row_blocks
 from eigenfeat.rows.blocks import BLOCK_BYTES, N_PARTS
 from eigenfeat.stages import WithConstant
 
@@ -83,3 +83,13 @@ def test_dense_leaves_arrays_alone():
     X = np.eye(3)
     assert dense(X) is X
     np.testing.assert_array_equal(dense(sparse.csr_array(X)), X)
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=30).filter(any))
+def test_indices_in_proportion_to_weights(weights):
+    weights = np.array(weights, dtype=float)
+    chosen = in_proportion(weights)
+    assert (weights[chosen] > 0).all() and len(chosen) == np.count_nonzero(weights)
+    times = np.bincount(chosen, minlength=len(weights))
+    np.testing.assert_array_less(np.abs(times - weights * len(chosen) / weights.sum()), 1 + 1e-9)
+    np.testing.assert_array_equal(in_proportion((weights > 0).astype(float)), np.flatnonzero(weights))

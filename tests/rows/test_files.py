@@ -1,7 +1,13 @@
 """Files in, arrays out, and messages that say where a file is wrong."""
 
+import os
+import re
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import eigenfeat
@@ -85,3 +91,85 @@ def test_the_place_where_tables_were_says_where_they_are():
         eigenfeat.data  # noqa: B018
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         eigenfeat.nothing  # noqa: B018
+
+
+def test_a_pipe_is_read_once_from_its_start(tmp_path):
+    path = tmp_path / "rows.csv"
+    os.mkfifo(path)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(path.write_text, "a,b,y\n1,2,u\n3,4,v\n")
+        table = read_table(path)
+    assert table.X.tolist() == [[1, 2], [3, 4]] and table.y.tolist() == ["u", "v"]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_name_twice_is_refused(suffix, tmp_path):
+    path = tmp_path / f"rows{suffix}"
+    if suffix == ".csv":
+        path.write_text("a,b,a\n1,2,3\n")
+    else:
+        pq.write_table(pa.table([pa.array([1.0])] * 3, names=["a", "b", "a"]), path)
+    with pytest.raises(ValueError, match="several columns called 'a'"):
+        read_table(path)
+
+
+DAMAGED = {
+    "no zip": (".npz", b"PK nothing"),
+    "a zip cut short": (".npz", None),
+    "no Parquet": (".parquet", b"PAR1 nothing"),
+    "an empty Parquet file": (".parquet", b""),
+    "no text": (".csv", b"a,b\n1,\xff\xfe\n"),
+    "a cell too long": (".csv", b"a,b\n" + b"1" * 200_000 + b",2\n"),
+    "a quote that never ends": (".csv", b'a,b\n1,"' + b"x" * 200_000),
+    "UTF-16": (".csv", "a,b\n1,2\n".encode("utf-16")),
+}
+
+
+@pytest.mark.parametrize("case", DAMAGED)
+def test_damaged_files_are_refused_by_name(case, tmp_path):
+    suffix, content = DAMAGED[case]
+    path = tmp_path / f"rows{suffix}"
+    if content is None:
+        np.savez(path, X=np.ones((5, 2)), y=np.arange(5))
+        content = path.read_bytes()[:-30]
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=re.escape(str(path))):
+        read_table(path)
+
+
+def test_npz_of_something_else_is_refused(tmp_path):
+    np.savez(tmp_path / "text.npz", X=np.array([["a"]]))
+    with pytest.raises(ValueError, match="rows and columns of numbers"):
+        read_table(tmp_path / "text.npz")
+    np.savez(tmp_path / "objects.npz", X=np.array([[None]]), y=np.array([1]))
+    with pytest.raises(ValueError, match="cannot be read as"):
+        read_table(tmp_path / "objects.npz")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".npz"])
+def test_what_cannot_be_written_leaves_the_old_file(suffix, tmp_path):
+    path = tmp_path / f"rows{suffix}"
+    write_table(path, {"X": np.ones(3)})
+    before = path.read_bytes()
+
+    class Breaks:
+        def __array__(self, *_, **__):
+            raise RuntimeError("no")
+
+        def __len__(self):
+            return 3
+
+    with pytest.raises(Exception, match="no"):
+        write_table(path, {"X": Breaks()})
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_outputs_are_checked_before_there_is_anything_to_write(tmp_path):
+    with pytest.raises(ValueError, match="tables are written to"):
+        files.check_output(tmp_path / "rows.xlsx")
+    with pytest.raises(FileNotFoundError, match="no folder"):
+        files.check_output(tmp_path / "absent" / "rows.csv")
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(ValueError, match="a folder"):
+        files.check_output(tmp_path / "folder.csv")

@@ -1,5 +1,7 @@
 """One function for every kind of file, and what it says of those it does not know."""
 
+import os
+
 import numpy as np
 import pytest
 from row_tables import X
@@ -41,3 +43,9 @@ def test_the_means_of_missing_values_are_found_in_a_pass_of_its_own():
     (block,) = source.blocks()
     np.testing.assert_array_equal(block.rows, [[1, 4], [3, 4]])
     assert len(calls) == 4  # a look at the first batch twice, the means, the pass
+
+
+def test_a_pipe_is_no_source(tmp_path):
+    os.mkfifo(tmp_path / "rows.csv")
+    with pytest.raises(ValueError, match="cannot be read again at every pass"):
+        eigenfeat.rows.open(tmp_path / "rows.csv")

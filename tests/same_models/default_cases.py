@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from gem_cases import CLASSIFIER_DEFAULTS, FEATURE_DEFAULTS, REGRESSOR_DEFAULTS
+from gem_cases import CLASSIFIER_DEFAULTS, FEATURE_DEFAULTS, REGRESSOR_DEFAULTS, SEARCH_DEFAULTS, penalised
 from kernel_cases import kernel_fisher
 from least_squares_cases import MODELS, rows_for
-from recording import Case, new
+from recording import Case, new, plain_fit
 from same_data import Rows, Source, cubic_labels, curve, overlapping, uniform, wine
 
 TRAINED = {"tolerance": 1e-4, "reason": "trained in float32 by stochastic gradients, each step of which rounds"}
@@ -25,13 +25,20 @@ OF_CLASSES = (
     "RayleighFeatures",
 )
 OF_TARGETS = ("GEMRegressor", "KernelFisherRegressor", "SlicedInverseRegression")
-OF_ROWS = ("GaussianMixtureScore", "OrientedKernelPCA", "OrientedPCA", "VanishingComponents")
+OF_ROWS = (
+    "ColumnScaler",
+    "ColumnSplines",
+    "GaussianMixtureScore",
+    "OrientedKernelPCA",
+    "OrientedPCA",
+    "VanishingComponents",
+)
 METHODS = ("transform", "predict_proba", "decision_function", "predict", "score1")
 ADDED = {"GEMClassifier": {"transform"}, "GEMClassifierCV": {"transform"}}
 """Methods an estimator did not have when the outputs were stored."""
 CHANGED = {
     "GEMClassifier": CLASSIFIER_DEFAULTS,
-    "GEMClassifierCV": CLASSIFIER_DEFAULTS,
+    "GEMClassifierCV": SEARCH_DEFAULTS,
     "GEMFeatures": FEATURE_DEFAULTS,
     "GEMRegressor": REGRESSOR_DEFAULTS,
 }
@@ -64,7 +71,8 @@ def solver_case(solver: str, penalty: str = "function") -> Case:
 
 def default_cases() -> Iterator[Case]:
     for estimator in OF_CLASSES:
-        yield default(estimator, overlapping)
+        how = {"fit": penalised(plain_fit)} if estimator == "GEMClassifier" else {}
+        yield default(estimator, overlapping, **how)
     for estimator in OF_TARGETS:
         yield default(estimator, curve)
     for estimator in OF_ROWS:
@@ -72,6 +80,7 @@ def default_cases() -> Iterator[Case]:
     for model in MODELS:
         yield default(model, rows_for(model, wine))
         yield default(f"{model}CV", rows_for(model, wine))
+    yield Case("GEMClassifier-chosen by itself", partial(new, "GEMClassifier"), overlapping, (), extra=what_it_can)
     yield default("ScoreTensorFeatures", cubic_labels)
     yield default("DenoisingAutoencoder", uniform, **TRAINED)
     for solver in ("greedy", "nystrom", "subset", "eigen", "smo"):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import os
+import signal
 import sys
 import warnings
 from collections.abc import Callable
@@ -29,6 +31,15 @@ def app() -> typer.Typer:
     return commands
 
 
+def _silence() -> None:
+    """What is still waiting for a standard output that takes nothing any more goes nowhere."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def explained(command: Callable[..., None]) -> Callable[..., None]:
     """Problems with the input end in their message, not in a traceback."""
 
@@ -38,9 +49,13 @@ def explained(command: Callable[..., None]) -> Callable[..., None]:
                 # Columns are matched by name before they become arrays.
                 warnings.filterwarnings("ignore", message="X does not have valid feature names")
                 command(*args, **kwargs)
+                if sys.stdout is not None:
+                    sys.stdout.flush()  # here: at the end of the process nobody could be told
         except BrokenPipeError:  # the reader of our output, as `head`, has seen enough
-            sys.stderr.close()
-        except (ValueError, OSError, ImportError) as problem:
+            _silence()
+            raise typer.Exit(128 + signal.SIGPIPE) from None
+        except (ValueError, TypeError, OSError, ImportError, MemoryError) as problem:
+            _silence()
             Console(stderr=True).print(f"[red bold]error[/]: {escape(str(problem))}", soft_wrap=True)
             raise typer.Exit(1) from None
 

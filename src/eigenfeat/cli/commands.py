@@ -11,10 +11,12 @@ from rich.console import Console
 from sklearn.base import is_classifier, is_regressor
 from sklearn.datasets import load_digits
 
+from eigenfeat._destination import check_destination
 from eigenfeat.cli.arguments import estimator_named, parse_parameter, parse_shape
 from eigenfeat.cli.steps import fit_on, model_and_rows, print_result, split, write_page
 from eigenfeat.export import load, save
 from eigenfeat.rows import Table, read_table, write_table
+from eigenfeat.rows.files import check_output
 
 DEFAULT_ESTIMATOR = "GEMClassifier"
 DEMO_ESTIMATOR, DEMO_PARAMETERS = "GEMClassifier", {"n_components": 2, "alpha": 1e-3}
@@ -32,6 +34,9 @@ def demo(
     ),
 ) -> None:
     """Fit on handwritten digits that come with scikit-learn, evaluate on held-out rows, write a model and a report."""
+    output.mkdir(parents=True, exist_ok=True)
+    for name in ("held_out.csv", "model.skops", "report.html"):
+        check_destination(output / name)
     digits = load_digits()
     table = Table(digits.data / 16, digits.target, tuple(digits.feature_names))
     train, test = split(table, 0.25, seed=0, stratify=True)
@@ -43,7 +48,6 @@ def demo(
     )
     print_result(console, model, test, fit_on(model, train))
 
-    output.mkdir(parents=True, exist_ok=True)
     write_table(output / "held_out.csv", dict(zip(digits.feature_names, test.X.T)) | {"label": test.y})
     save(model, output / "model.skops")
     write_page(model, output / "report.html", test, "handwritten digits", None)
@@ -70,6 +74,9 @@ def fit(
     report_path: Annotated[Path | None, typer.Option("--report", help="Also write a report here.")] = None,
 ) -> None:
     """Fit a model on a file and save it."""
+    for place in (output, report_path):
+        if place is not None:
+            check_destination(place)
     table = read_table(data, label, drop or ())
     model = estimator_named(estimator, dict(map(parse_parameter, parameter or ())))
     if table.y is None and (is_classifier(model) or is_regressor(model)):
@@ -95,6 +102,8 @@ def predict(
     output: Output = None,
 ) -> None:
     """Predict the label of every row."""
+    if output is not None:
+        check_output(output)
     fitted, table = model_and_rows(model, data, label, drop)
     if not hasattr(fitted, "predict"):
         raise ValueError(f"{type(fitted).__name__} does not predict; use: eigenfeat transform {model} {data}")
@@ -121,6 +130,8 @@ def transform(
     output: Output = None,
 ) -> None:
     """Write the features of every row."""
+    if output is not None:
+        check_output(output)
     fitted, table = model_and_rows(model, data, label, drop)
     if not hasattr(fitted, "transform"):
         raise ValueError(f"{type(fitted).__name__} makes no features; use: eigenfeat predict {model} {data}")
@@ -143,6 +154,7 @@ def report(
     output: Annotated[Path, typer.Option("--output", "-o", help="The page.")] = Path("report.html"),
 ) -> None:
     """Write a page about a saved model."""
+    check_destination(output)
     fitted, table = model_and_rows(model, data, label, drop) if data else (load(model), None)
     write_page(fitted, output, table, str(data), parse_shape(image_shape))
     Console().print(f"Report  {output}  (open it in a browser)", soft_wrap=True)

@@ -120,6 +120,7 @@ class QuotientTransformer(ComponentsMixin, Estimator):
             kind = self._label_kind if self._labels_needed() else None
             return self._labelled(streamed(self, X, y, sample_weight, kind)), None, None
         if not self._labels_needed():
+            self._check_unused(X, y)
             X = self._check(X, reset=reset)
             return X, None, check_weights(sample_weight, X)
         X, y = self._check(X, y, reset=reset)

@@ -112,10 +112,11 @@ class ColumnSplines(FeaturesMixin, Estimator):
         (n_features_out,) array of str
         """
         check_is_fitted(self, "fitted_")
-        return basis_names(self.fitted_.features.stages[0], check_feature_names_in(self, input_features))
+        (basis,) = self.fitted_.features.stages  # type: ignore[union-attr]
+        return np.asarray(basis_names(basis, check_feature_names_in(self, input_features)), dtype=object)  # type: ignore[arg-type]
 
 
-def basis_names(basis: FeatureLayer, names: Sequence[str]) -> np.ndarray:
+def basis_names(basis: FeatureLayer, names: Sequence[str]) -> list[str]:
     """What the columns of a basis are called."""
-    curved = [names[j] for j in np.flatnonzero(basis.projection.vectors.toarray().any(axis=1))]
-    return np.asarray([*names, *basis.feature_map.feature_names(curved)], dtype=object)
+    curved = [names[int(j)] for j in np.flatnonzero(basis.projection.vectors.toarray().any(axis=1))]
+    return [*names, *basis.feature_map.feature_names(curved)]

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from sklearn.utils import check_random_state
 
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import ComponentsMixin, Estimator, renamed_parameters
+from eigenfeat.estimators.magnitudes import check_magnitudes
 from eigenfeat.scores.autoencoder import HiddenLayer
 from eigenfeat.scores.training import OPTIMIZERS, AutoencoderTrainer, Corruption, train
 from eigenfeat.stages import Chain, Fitted
+
+#: Spreads from zero beyond which hidden units are told to be saturated.
+FAR = 1e3
 
 
 @renamed_parameters(noise="it is called corruption", noise_level="it is called corruption_level")
@@ -149,6 +155,7 @@ class DenoisingAutoencoder(ComponentsMixin, Estimator):
         -------
         self
         """
+        self._check_unused(X, y)
         X = self._rows(X, reset=True)
         self._trainer = trainer = self._new_trainer(X)
         trainer.observe(X)
@@ -189,7 +196,11 @@ class DenoisingAutoencoder(ComponentsMixin, Estimator):
         return self._publish()
 
     def _rows(self, X, reset: bool) -> np.ndarray:
-        X = self._check(X, reset=reset, dtype=np.float32)
+        X = self._check(X, reset=reset)
+        check_magnitudes(X, dtype=np.float32)
+        if reset:
+            _warn_if_far(X)
+        X = X.astype(np.float32, copy=False)
         if self.output == "sigmoid" and (X.min() < 0 or X.max() > 1):
             raise ValueError(
                 f"output='sigmoid' reconstructs values in [0, 1], X has values from {X.min():.3g} to {X.max():.3g}: "
@@ -226,9 +237,22 @@ class DenoisingAutoencoder(ComponentsMixin, Estimator):
     def reconstruct(self, X):
         """``r(x)`` of every row, (n, d)."""
         X = self._check_new(X)
-        return self.score_function_.reconstruct(X)
+        return self._finite(self.score_function_.reconstruct(X), "reconstructions")
 
     def score1(self, X):
         """``S1(x) = (x - r(x)) / σ²`` of every row, (n, d)."""
         X = self._check_new(X)
-        return self.score_function_.score1(X)
+        return self._finite(self.score_function_.score1(X), "scores")
+
+
+def _warn_if_far(X: np.ndarray) -> None:
+    """Hidden units are saturated, and float32 holds little of the rows, where these are far from zero."""
+    spread = X.std(axis=0, dtype=np.float64)
+    distance = np.divide(np.abs(X.mean(axis=0, dtype=np.float64)), spread, out=np.zeros_like(spread), where=spread > 0)
+    if distance.max(initial=0.0) > FAR:
+        warnings.warn(
+            f"Column {int(distance.argmax())} of X is {distance.max():.0e} of its spreads away from zero, where the "
+            "hidden units see no difference between rows: subtract its mean (sklearn.preprocessing.StandardScaler).",
+            UserWarning,
+            stacklevel=5,
+        )

@@ -18,8 +18,11 @@ from sklearn.base import (
     RegressorMixin,
     TransformerMixin,
 )
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from eigenfeat.estimators.finite import first_not_finite
+from eigenfeat.estimators.magnitudes import check_magnitudes, check_target_magnitudes
+from eigenfeat.estimators.storage import canonical, check_table, check_targets
 from eigenfeat.estimators.streaming import refuse_source, streamed_new
 from eigenfeat.rows import RowSource
 from eigenfeat.stages import Fitted
@@ -46,14 +49,51 @@ class Estimator(BaseEstimator):
         """Rows (and targets, where given) as checked arrays: float64 or float32, CSR where sparse."""
         if isinstance(X, RowSource):
             refuse_source(self, X)
+        check_table(X)
         sparse_format = "csr" if self._takes_sparse else False
         options = {"accept_sparse": sparse_format, "dtype": list(FLOATS), "reset": reset, **options}
-        return validate_data(self, X, y, **options)
+        checked = validate_data(self, X, y, **options)
+        rows, *targets = checked if isinstance(checked, tuple) else (checked,)
+        rows = canonical(rows)
+        check_magnitudes(rows, getattr(self, "feature_names_in_", None), new=not reset)
+        for target in targets:
+            check_targets(target)
+            check_target_magnitudes(target)
+        return (rows, *targets) if targets else rows
+
+    def _check_unused(self, X: Any, y: Any) -> None:
+        """Targets that nothing is made of must still be as many as the rows: else one of the two is another's."""
+        if y is not None and not isinstance(X, RowSource):
+            check_consistent_length(X, y)
 
     def _check_new(self, X: Any, *, streams: bool = False) -> Any:
         """Rows for a model that has been fitted; with ``streams``, a row source stays one."""
         check_is_fitted(self)
         return streamed_new(self, X) if streams and isinstance(X, RowSource) else self._check(X, reset=False)
+
+    def _check_outcome(self) -> None:
+        """Refuses a fit whose result is not made of numbers."""
+        place = first_not_finite(getattr(self, "fitted_", None))
+        if place is not None:
+            raise ValueError(
+                f"{type(self).__name__} found no finite solution ({place} is not): columns, weights or parameters are "
+                "too large, too small or too far apart in size. Scale the columns "
+                "(sklearn.preprocessing.StandardScaler), look at the weights, or regularise more."
+            )
+
+    def _finite(self, values: np.ndarray, what: str) -> np.ndarray:
+        """What a fitted model answers, refused where it is not a number; a score may be the logarithm of zero."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            total = values.sum()
+        if not np.isfinite(total):
+            wrong = ~np.isfinite(values) & ~(np.isneginf(values) if what == "scores" else False)
+            if wrong.any():
+                row = int(np.argmax(wrong.reshape(len(values), -1).any(axis=1)))
+                raise ValueError(
+                    f"The {what} of {type(self).__name__} are not finite in row {row}: its entries are too large for "
+                    f"this model in {values.dtype}. Scale the columns as the rows of fit were, or give float64 rows."
+                )
+        return values
 
     def set_params(self, **params: Any):
         """Set parameters, also of nested estimators, as scikit-learn's estimators do."""
@@ -113,7 +153,7 @@ class FeaturesMixin(TransformerMixin):
             float32 for float32 input.
         """
         X = self._check_new(X, streams=True)
-        return self.fitted_.features.at(X)
+        return self._finite(self.fitted_.features.at(X), "features")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -159,7 +199,7 @@ class ScoresMixin(ClassifierMixin):
 
     def _scores(self, X) -> np.ndarray:
         X = self._check_new(X, streams=True)
-        return self.fitted_.scores.at(X)
+        return self._finite(self.fitted_.scores.at(X), "scores")
 
 
 class PredictionsMixin(RegressorMixin):
@@ -179,7 +219,7 @@ class PredictionsMixin(RegressorMixin):
         (n,) or (n, q) array
         """
         X = self._check_new(X, streams=True)
-        predicted = self.fitted_.predictions.at(X)
+        predicted = self._finite(self.fitted_.predictions.at(X), "predictions")
         return predicted[:, 0] if self._y_is_flat else predicted
 
 

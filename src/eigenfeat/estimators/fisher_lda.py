@@ -9,6 +9,7 @@ import numpy as np
 from eigenfeat._sklearn import StrOptions
 from eigenfeat.estimators.base import QuotientTransformer, StreamingQuotientTransformer
 from eigenfeat.estimators.edge import ScoresMixin
+from eigenfeat.estimators.validation import check_priors
 from eigenfeat.moments import Moments
 from eigenfeat.quotients import CRITERIA, Criterion, Quotient
 from eigenfeat.solvers import Directions
@@ -39,7 +40,8 @@ class FisherLDA(ScoresMixin, StreamingQuotientTransformer):
         Added to the noise's diagonal, relative to its mean.
     shrinkage : None, "auto", "oas" or float
         Of the noise towards a multiple of the identity; "auto" is Ledoit-Wolf on rows about their class means,
-        one factor for the pooled matrix.
+        one factor for the pooled matrix. With sample weights both count (Σw)² / Σw² rows, whatever the unit of the
+        weights: a weight of two is less evidence than two rows.
     solver : str
         "auto" or a solver of `eigenfeat.solvers`.
     tol : float, optional
@@ -140,7 +142,7 @@ class FisherLDA(ScoresMixin, StreamingQuotientTransformer):
     def _set_decision_rule(self, V: np.ndarray, mean: np.ndarray) -> None:
         """Nearest mean in the metric of the within-class covariance, restricted to the discriminant space."""
         self.means_ = self.moments_.means
-        self.priors_ = self._checked_priors()
+        self.priors_ = self.moments_.shares if self.priors is None else check_priors(self.priors, len(self.classes_))
         metric = V.T @ (self._regularisation().noise(self.moments_, None, "within") @ V)
         projected = (self.means_ - mean) @ V
         weights = np.linalg.lstsq(metric, projected.T, rcond=None)[0]  # the metric is the identity for "within"
@@ -152,14 +154,3 @@ class FisherLDA(ScoresMixin, StreamingQuotientTransformer):
         self.coef_, self.intercept_ = coef, intercept
         scores = Chain((Affine.of(coef.T, intercept),))
         self.fitted_ = replace(self.fitted_, scores=scores, probabilities=Softmax())
-
-    def _checked_priors(self) -> np.ndarray:
-        if self.priors is None:
-            return self.moments_.shares
-        priors = np.asarray(self.priors, dtype=np.float64)
-        if priors.shape != (len(self.classes_),) or (priors < 0).any() or not priors.any():
-            raise ValueError(
-                f"priors must be {len(self.classes_)} non-negative numbers, one a class, that are not all zero; got "
-                f"{self.priors!r}."
-            )
-        return priors / priors.sum()

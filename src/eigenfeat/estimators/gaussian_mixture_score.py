@@ -113,6 +113,7 @@ class GaussianMixtureScore(DensityMixin, Estimator):
         -------
         self
         """
+        self._check_unused(X, y)
         X = self._check(X, ensure_min_samples=2)
         weight = check_weights(sample_weight, X)
         if self.n_mixture == 1 and self.covariance_type != "factor":
@@ -155,6 +156,8 @@ class GaussianMixtureScore(DensityMixin, Estimator):
         return GaussianMixtureDensity(np.ones(1), model.mean_[None], (precision,))
 
     def _fit_mixture(self, X: np.ndarray) -> GaussianMixtureDensity:
+        if self.n_mixture > len(X):
+            raise ValueError(f"n_mixture={self.n_mixture} is more than the {len(X)} rows: give at most as many.")
         model = GaussianMixture(
             self.n_mixture,
             covariance_type=self.covariance_type,
@@ -187,12 +190,12 @@ class GaussianMixtureScore(DensityMixin, Estimator):
     def score1(self, X):
         """``S1(x) = -∇ log p(x)`` of every row, (n, d)."""
         X = self._check_new(X)
-        return self.score_function_.score1(X)
+        return self._finite(self.score_function_.score1(X), "scores")
 
     def score_samples(self, X):
         """The log density of every row, (n,)."""
         X = self._check_new(X)
-        return self.score_function_.log_density(X)
+        return self._finite(self.score_function_.log_density(X), "log densities")
 
     def score(self, X, y=None):
         """The mean log density."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from eigenfeat._sklearn import COUNT, NON_NEGATIVE, Integral, StrOptions, check_feature_names_in
+from eigenfeat._sklearn import COUNT, N_JOBS, NON_NEGATIVE, StrOptions, check_feature_names_in
 from eigenfeat.estimators.base import REGULARISATION_CONSTRAINTS, SOLVER_CONSTRAINTS
 from eigenfeat.estimators.column_scaler import COLUMNS_CONSTRAINT, learn_columns, treated_rows
 from eigenfeat.estimators.edge import Estimator, FeaturesMixin
@@ -49,7 +49,7 @@ class GEMBase(Estimator):
         "subclasses": [None, COUNT],
         "invariances": [None, list, tuple],
         **SOLVER_CONSTRAINTS,
-        "n_jobs": [None, Integral],
+        "n_jobs": N_JOBS,
     }
 
     # What every subclass takes.

@@ -22,8 +22,18 @@ from eigenfeat.linear.calibration import best_temperature
 from eigenfeat.rows import ArrayRows, ChosenRows, RandomRows, held
 from eigenfeat.stages import Chain
 
-SEARCH_ROWS = 3000
-"""Rows that settings are tried on at most: choices made on so many hold for more."""
+Candidates = dict[str, tuple]
+"""Values to try by the name of the parameter, in the order they are varied; a search starts from the first of each."""
+
+CANDIDATES: Candidates = {
+    "ridge": (0.3, 0.03, 1.0),
+    "label_smoothing": (0.2, 0.0),
+    "feature_map": ("soft-cubic", "spline"),
+}
+"""What "auto" stands for, besides the base map, which depends on the columns."""
+
+SEARCH_ROWS, SEARCH_SHARE, MOST_SEARCH_ROWS = 3000, 0.4, 8000
+"""Rows that settings are tried on: all up to the first number, then a share of them up to the last."""
 
 FOLDS = ((300, 5, 5), (2000, 3, 3), (np.inf, 4, 1))
 """(up to so many rows, parts they are cut into, parts that are left out in turn)."""
@@ -32,7 +42,7 @@ PENALTIES = (100.0, 10.0, 1.0, 0.1, 0.01)
 """``alpha · rows`` that are tried, as far as it is downhill; what is best between two of them is interpolated."""
 
 HOPELESS = 1.1
-"""Another ridge, map or smoothing is given up when its log loss, at the best penalty so far, is so many times the best."""
+"""Another ridge, map or smoothing is given up when its log loss, at the best penalty so far, is this times the best."""
 
 TRIAL_COLUMNS = 2000
 """Columns a layer of a trial makes of its directions at most, where nobody says how many: half as many as a fit."""
@@ -57,13 +67,13 @@ class Recipe:
     ridge: Any
 
     @property
+    def params(self) -> dict[str, Any]:
+        return vars(self).copy()
+
+    @property
     def layer(self) -> dict[str, Any]:
         """What of it the layers are made of."""
         return {"feature_map": self.feature_map, "ridge": self.ridge}
-
-    def as_dict(self) -> dict[str, Any]:
-        """By name; maps stay maps."""
-        return dict(vars(self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +126,7 @@ class Trial:
     seconds: float
 
     def as_dict(self) -> dict[str, Any]:
-        return self.recipe.as_dict() | {k: v for k, v in vars(self).items() if k != "recipe"}
+        return self.recipe.params | {k: v for k, v in vars(self).items() if k != "recipe"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +150,7 @@ class TrialRows:
     classes : (k,) array
     splits : list of (training rows, left-out rows)
     n_training : float
-        Different rows of a training part.
+        Different rows of a training part, on average.
     events : (n,) array, optional
         What cuts the classes into sub-classes, where the user says.
     """
@@ -152,19 +162,28 @@ class TrialRows:
     events: np.ndarray | None = None
 
     @classmethod
-    def of(cls, rows: RandomRows, classes: np.ndarray, keys: np.ndarray, events: np.ndarray | None = None) -> TrialRows:
-        """A sample of the rows; rows of equal key are left out together."""
-        chosen = _sample(keys, np.asarray(rows.labels), rows.weights, SEARCH_ROWS)
-        keys, sample = keys[chosen], ChosenRows(rows, chosen)
-        n_different = n_distinct(keys)
+    def of(
+        cls,
+        rows: RandomRows,
+        classes: np.ndarray,
+        own_keys: np.ndarray,
+        keys: np.ndarray,
+        events: np.ndarray | None = None,
+    ) -> TrialRows:
+        """A sample of the rows by their own keys; rows of equal key of the other kind are left out together."""
+        count = int(np.clip(SEARCH_SHARE * rows.n_rows, SEARCH_ROWS, MOST_SEARCH_ROWS))
+        chosen = sample_by_key(own_keys, np.asarray(rows.labels), rows.weights, count)
+        own_keys, sample = own_keys[chosen], ChosenRows(rows, chosen)
+        n_different = n_distinct(own_keys)
         n_parts, n_tried = next((parts, tried) for most, parts, tried in FOLDS if n_different <= most)
-        splits = left_out_splits(keys, np.asarray(sample.labels), n_parts)[:n_tried]
-        events = None if events is None else events[chosen]
-        return cls(sample, classes, splits, n_different * (1 - 1 / n_parts), events)
+        splits = left_out_splits(keys[chosen], np.asarray(sample.labels), n_parts)[:n_tried]
+        n_training = float(np.mean([n_distinct(own_keys[train]) for train, _ in splits])) if splits else 0.0
+        return cls(sample, classes, splits, n_training, None if events is None else events[chosen])
 
     def left_out(self, base: Chain, fit: TrialFit) -> Callable[[float], LeftOut]:
         """A function from a penalty to the scores of the left-out rows; fits start from the one before."""
-        rows = _held(base.over(self.rows)) if base.stages else self.rows
+        rows: RandomRows = base.over(self.rows)  # type: ignore[assignment]
+        rows = _held(rows) if base.stages else rows
         left_out = ChosenRows(rows, np.concatenate([test for _, test in self.splits]))
         paths = [self._path(rows, split, fit) for split in self.splits]
         return lambda penalty: LeftOut.of(penalty, np.concatenate([path(penalty) for path in paths]), left_out)
@@ -202,7 +221,7 @@ class Search:
     penalties: Sequence[float]
     trials: list[Trial]
 
-    def best(self, free: dict[str, Sequence[Any]], start: Recipe) -> Trial:
+    def best(self, free: Candidates, start: Recipe) -> Trial:
         """The trial of least log loss: one field of the recipe after the other is varied, in the order of ``free``."""
         best = self._try(start, None)
         for name, values in free.items():
@@ -217,7 +236,7 @@ class Search:
         return best
 
     def _try(self, recipe: Recipe, best: Trial | None) -> Trial:
-        """The best penalty for a recipe: downhill from that of the best recipe, one way or, if that is up, the other."""
+        """The best penalty for a recipe: downhill from that of the best recipe, one way or, if it is up, the other."""
         left_out = self.rows.left_out(self.bases[recipe.base_map], self.fit(recipe))
         tried: dict[int, Trial] = {}
 
@@ -262,8 +281,13 @@ def _between(path: list[Trial]) -> Trial:
 
 def class_scores(fitted: MultinomialLogit, features: np.ndarray) -> np.ndarray:
     """(n, k) scores of every class, in float64 and before any temperature."""
-    scores = np.asarray(fitted.fitted_.scores.at(features), dtype=np.float64)
+    scores = np.asarray(fitted.fitted_.scores.at(features), dtype=np.float64)  # type: ignore[union-attr]
     return np.hstack([-scores / 2, scores / 2]) if scores.shape[1] == 1 else scores
+
+
+def is_auto(value: Any) -> bool:
+    """Whether a parameter, which may be an array, is left to us."""
+    return isinstance(value, str) and value == "auto"
 
 
 def n_distinct(keys: np.ndarray) -> int:
@@ -271,10 +295,11 @@ def n_distinct(keys: np.ndarray) -> int:
 
 
 def left_out_splits(keys: np.ndarray, labels: np.ndarray, n_parts: int) -> list[Split]:
-    """Training and left-out rows by key; a class that would have no row to train on is never left out."""
+    """Training and left-out rows by the rank of their keys; a class without a row to train on is never left out."""
     splits = []
+    _, ranks = np.unique(keys, return_inverse=True)
     for part in range(n_parts):
-        out = keys % n_parts == part
+        out = ranks % n_parts == part
         trained = np.bincount(labels[~out], minlength=labels.max() + 1) > 0
         out &= trained[labels]
         if out.any():
@@ -282,17 +307,18 @@ def left_out_splits(keys: np.ndarray, labels: np.ndarray, n_parts: int) -> list[
     return splits
 
 
-def _sample(keys: np.ndarray, labels: np.ndarray, weights: np.ndarray | None, count: int) -> np.ndarray:
-    """Rows of positive weight, at most about ``count``: of every class the share with the smallest keys."""
+def sample_by_key(keys: np.ndarray, labels: np.ndarray, weights: np.ndarray | None, count: int) -> np.ndarray:
+    """Rows of positive weight, at most about ``count`` different ones: of every class those with the smallest keys."""
     present = np.arange(len(keys)) if weights is None else np.flatnonzero(weights)
-    if len(present) <= count:
+    n_different = n_distinct(keys[present])
+    if n_different <= count:
         return present
-    share = count / len(present)
     chosen = []
     for c in np.unique(labels[present]):
         own = present[labels[present] == c]
-        n_taken = max(2, round(share * len(own)))
-        chosen.append(own[np.argsort(keys[own], kind="stable")[:n_taken]])
+        different = np.unique(keys[own])
+        n_taken = min(max(2, round(count / n_different * len(different))), len(different))
+        chosen.append(own[keys[own] <= different[n_taken - 1]])
     return np.sort(np.concatenate(chosen))
 
 

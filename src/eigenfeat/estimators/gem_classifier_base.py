@@ -9,23 +9,21 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.class_weight import compute_sample_weight
 
 from eigenfeat._sklearn import COUNT, POSITIVE, HasMethods, Interval, Real, StrOptions
 from eigenfeat.estimators.column_splines import N_KNOTS, basis_names, basis_sample
 from eigenfeat.estimators.edge import ScoresMixin
 from eigenfeat.estimators.gem_base import GEMFeaturesMixin, check_events
+from eigenfeat.estimators.gem_choices import n_distinct
+from eigenfeat.estimators.memory import expected_bytes, warn_of_memory
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
-from eigenfeat.estimators.validation import check_class_labels, check_weights, group_keys
+from eigenfeat.estimators.validation import check_class_labels, check_weights, class_weights, left_out_keys
 from eigenfeat.features.column_basis import column_basis
 from eigenfeat.features.layer import direction_parts
 from eigenfeat.features.stack import Stack, StackSettings, fit_stack, refuse_equal_members, timed
 from eigenfeat.moments import Moments
 from eigenfeat.rows import ArrayRows, LabelledRows, RandomRows
 from eigenfeat.stages import BaseMap, Beside, Chain, FeatureLayer, Fitted, GeometricMean, Softmax, Stage
-
-DEFAULTS = {"base_map": None, "feature_map": "soft-cubic", "label_smoothing": 0.2, "ridge": 0.3}
-"""What "auto" starts from, and takes where there is nothing to try it on."""
 
 DEFAULT_PENALTY = 1.0
 """``alpha`` times the different rows where there is nothing to choose it on."""
@@ -43,16 +41,25 @@ class TrainingRows:
     rows : RandomRows
         Before the base map, labelled with indices into ``classes``, and weighted.
     classes : (k,) array
+    own_keys : (n,) array of int
+        Equal for rows that count as one.
     keys : (n,) array of int
-        Equal for rows that are left out together.
+        Equal for rows that are left out together: the same, or those of the user's groups.
     events : (n,) array, optional
         The user's labels of sub-classes.
     """
 
     rows: RandomRows
     classes: np.ndarray
+    own_keys: np.ndarray
     keys: np.ndarray
     events: np.ndarray | None = None
+
+    @property
+    def n_different(self) -> int:
+        """Different rows of positive weight."""
+        weights = self.rows.weights
+        return n_distinct(self.own_keys if weights is None else self.own_keys[weights > 0])
 
 
 @dataclass(frozen=True)
@@ -96,7 +103,9 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         weights = check_weights(sample_weight, X)
         classes, codes = check_class_labels(y, weights, estimator=type(self).__name__)
         rows: Any = self._treated(ArrayRows(X, codes, weights))
-        return TrainingRows(rows, classes, group_keys(groups, X), check_events(subclass_labels, rows))
+        own_keys = left_out_keys(None, X, codes, weights)
+        keys = own_keys if groups is None else left_out_keys(groups, X, codes, weights)
+        return TrainingRows(rows, classes, own_keys, keys, check_events(subclass_labels, rows))
 
     def _base(self, name: Any, rows: Any) -> Chain:
         """A base map learnt from rows: one of ours by name, none, or the user's, which is kept as ``base_map_``."""
@@ -129,6 +138,7 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
             if stacks:
                 refuse_equal_members(stacks[0], stack)
             stacks.append(stack)
+            self._warn_of_memory(stack, training)
             with timed(self.stage_seconds_, "classifier"):
                 rows = self._with_class_weights(stack.held(training.rows), training.classes)
                 classifiers.append(self._fit_last(rows, training.keys, last))
@@ -137,6 +147,15 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         self.stacks_, self.classifiers_ = tuple(stacks), classifiers
         self.fitted_ = self._chains()
         return self
+
+    def _warn_of_memory(self, stack: Stack, training: TrainingRows) -> None:
+        rows, n_classes = training.rows, len(training.classes)
+        n_directions = stack.layers[-1].directions.n_directions
+        n_features = stack.chain.n_columns(rows.n_columns)
+        needed = expected_bytes(
+            rows.n_rows, rows.n_columns, n_classes, n_directions, n_features, np.dtype(rows.dtype).itemsize
+        )
+        warn_of_memory(needed, type(self).__name__)
 
     def _fit_last(self, rows: RandomRows, keys: np.ndarray, last: LastStage) -> Any:
         return self._logit(last, self.classifier_tol).fit_rows(rows, keys, last.temperature)
@@ -155,11 +174,7 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         """Rows of the last stage: class weights count there, not in the moments."""
         if self.class_weight is None:
             return rows
-        by_label = self.class_weight
-        if isinstance(by_label, dict):
-            codes = {label: code for code, label in enumerate(classes.tolist())}
-            by_label = {codes[label]: weight for label, weight in by_label.items()}
-        by_class = compute_sample_weight(by_label, rows.labels)
+        by_class = class_weights(self.class_weight, classes, rows.labels, rows.weights)
         return LabelledRows(rows, rows.labels, by_class if rows.weights is None else rows.weights * by_class)
 
     # ------------------------------------------------------------------ the fitted value

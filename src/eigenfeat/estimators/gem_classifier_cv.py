@@ -254,14 +254,14 @@ class GEMClassifierCV(GEMClassifierBase):
     def _try_all(self, training: TrainingRows, split: SplitRows) -> Iterator[tuple[Candidate, LeftOut]]:
         """Every candidate, and its scores of the held-out rows."""
         for n_layers, ridge in product(self.n_layers_grid, self.ridges):
-            for point, stack in self._stacks(training, split, n_layers, ridge):
+            for (threshold, count, feature_map), stack in self._stacks(training, split, n_layers, ridge):
                 rows = self._with_class_weights(stack.held(split.train), training.classes)
                 features = stack.chain.at(split.held_out)
                 for smoothing in self.label_smoothings:
                     logit = self._logit(LastStage(max(self.alphas), smoothing), self.classifier_tol)
                     for fitted in logit.alpha_path_rows(rows, self.alphas, calibrate=False):
                         found = LeftOut.of(fitted.alpha, class_scores(fitted, features), split.held_out)
-                        yield Candidate(n_layers, ridge, *point, smoothing, fitted.alpha), found
+                        yield Candidate(n_layers, ridge, threshold, count, feature_map, smoothing, fitted.alpha), found
 
     def _stacks(
         self, training: TrainingRows, split: SplitRows, n_layers: int, ridge: float

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
-from sklearn.utils.class_weight import compute_sample_weight
 
 from eigenfeat._sklearn import Interval, Real, StrOptions
 from eigenfeat.estimators.edge import ScoresMixin, flat, winners
 from eigenfeat.estimators.kernel_base import KernelEstimator
-from eigenfeat.estimators.validation import check_class_labels, check_weights
+from eigenfeat.estimators.validation import check_class_labels, check_weights, class_weights
 from eigenfeat.kernel.probabilities import PROBABILITIES, output_moments, posterior_slope
 from eigenfeat.kernel.problem import KernelProblem, KernelSolution
 from eigenfeat.kernel.thresholds import THRESHOLDS, one_vs_rest, thresholds
 from eigenfeat.stages import Chain, Fitted, GaussianPosteriors, Softmax, Stage
+
+#: Labels are -1 and 1: outputs that differ by less tell no classes apart.
+SAME_OUTPUTS = 1e-8
 
 
 class KernelDiscriminant(ScoresMixin, KernelEstimator):
@@ -37,7 +40,7 @@ class KernelDiscriminant(ScoresMixin, KernelEstimator):
         self.classes_, codes = check_class_labels(y, copies, estimator=type(self).__name__)
         weights = np.ones(len(y)) if copies is None else copies
         if self.class_weight is not None:
-            weights = weights * compute_sample_weight(self.class_weight, y)
+            weights = weights * class_weights(self.class_weight, self.classes_, codes, copies)
         return X, codes, weights, copies
 
     def _keep_rule(self, solution: KernelSolution, problem: KernelProblem, codes: np.ndarray) -> None:
@@ -46,6 +49,14 @@ class KernelDiscriminant(ScoresMixin, KernelEstimator):
         Joint discriminants are log posteriors already: they are cut at zero and have slope one.
         """
         expansion, outputs = self._keep_fit(solution, problem)
+        if np.ptp(outputs, axis=0).max() < SAME_OUTPUTS:
+            warnings.warn(
+                f"The outputs of {type(self).__name__} are the same at all rows: the penalty alpha={problem.alpha:g} "
+                f"outweighs the loss, a sum of total weight {problem.weights.sum():g}. Lower alpha, raise the weights, "
+                "or scale the columns.",
+                UserWarning,
+                stacklevel=3,
+            )
         weights, joint = problem.weights, problem.classes is not None
         cuts = thresholds(outputs, codes, weights, 0.0 if joint else self.threshold)
         self.threshold_ = cuts.astype(self.dual_coef_.dtype, copy=False)

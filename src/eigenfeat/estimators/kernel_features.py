@@ -253,6 +253,7 @@ class OrientedKernelPCA(KernelFeatures):
         -------
         self
         """
+        self._check_unused(X, y)
         X = self._check(X, ensure_min_samples=2)
         if noise is not None:
             if self.kernel == "precomputed":
@@ -276,6 +277,11 @@ class OrientedKernelPCA(KernelFeatures):
     def _worthwhile(self, found: Directions, centred: np.ndarray, weights: np.ndarray) -> Directions:
         """Directions with variance, signed so that the feature's long tail is positive whatever the row order."""
         # Below this the direction is decided by rounding.
+        if not found.n_directions:
+            raise ValueError(
+                f"{type(self).__name__} found no direction that varies: the kernel is the same between all rows, or "
+                "between none. Give another gamma, or scale the columns."
+            )
         kept = found.values > np.sqrt(np.finfo(centred.dtype).eps) * found.values.max()
         if self.n_components is not None and kept.sum() < self.n_components:
             warnings.warn(

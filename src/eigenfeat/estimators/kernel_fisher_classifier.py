@@ -52,7 +52,8 @@ class KernelFisherClassifier(KernelDiscriminant, KernelRegression):
     degree, coef0 : float
         Of the kernels "poly", "sigmoid" and "inverse_multiquadric".
     centers : {"random", "kmeans"} or array, optional
-        A restricted expansion: over random rows, k-means centres, given row numbers (integers) or points.
+        A restricted expansion: over random rows, drawn in proportion to their weights, k-means centres, given row
+        numbers (integers) or points.
     n_centers : int, optional
         √n log n by default, where a restricted expansion is used.
     class_weight : dict or "balanced", optional

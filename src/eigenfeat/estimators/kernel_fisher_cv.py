@@ -9,7 +9,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
-from eigenfeat._sklearn import Integral, checked_fit
+from eigenfeat._sklearn import N_JOBS, checked_fit
 from eigenfeat.estimators.edge import flat, renamed_parameters
 from eigenfeat.estimators.kernel_base import RENAMED, KernelEstimator
 from eigenfeat.estimators.kernel_discriminant import KernelDiscriminant, weighted_error
@@ -74,7 +74,7 @@ class KernelFisherClassifierCV(KernelDiscriminant):
         **KernelDiscriminant._classifier_constraints,
         "alphas": ["array-like"],
         "gammas": [None, "array-like"],
-        "n_jobs": [None, Integral],
+        "n_jobs": N_JOBS,
     }
 
     def __init__(

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.utils import check_random_state
 
+from eigenfeat.estimators.validation import check_kernel_takes
 from eigenfeat.features.tangents import Transformation, transformed, weighted_transformations
 from eigenfeat.kernel import Loss, Squared
 from eigenfeat.kernel.problem import DEFAULTS, KernelProblem
@@ -76,13 +77,14 @@ def posed(
     )
     asked_for = settings.centers is not None or settings.n_centers is not None
     if asked_for or draws_centers(settings.solver, problem, DEFAULTS):
-        problem = replace(problem, centers=_centers(settings, kernel, check_random_state(random_state)))
+        problem = replace(problem, centers=_centers(settings, kernel, weights, check_random_state(random_state)))
     return _over_moved_rows(problem, settings.expand_over) if problem.invariances else problem
 
 
 def _kernel_rows(settings: KernelSettings, X: Block, weights: np.ndarray) -> KernelRows:
     if settings.is_precomputed:
         _check_precomputed(settings, X)
+    check_kernel_takes(settings.kernel, X)
     gamma = settings.gamma
     if gamma is None:
         gamma = 1.0 if settings.is_precomputed else default_gamma(X, weights)
@@ -105,16 +107,29 @@ def _check_precomputed(settings: KernelSettings, X: Block) -> None:
         )
 
 
-def _centers(settings: KernelSettings, kernel: KernelRows, draw: np.random.RandomState) -> np.ndarray:
-    """Row numbers or points of a restricted expansion."""
-    n = len(kernel)
+def _centers(
+    settings: KernelSettings, kernel: KernelRows, weights: np.ndarray, draw: np.random.RandomState
+) -> np.ndarray:
+    """Row numbers or points of a restricted expansion; rows of weight zero are not there."""
+    there = np.flatnonzero(weights > 0)
+    n = len(there)
     if settings.centers is not None and not isinstance(settings.centers, str):
         return _given_centers(np.asarray(settings.centers), kernel)
     n_centers = min(n, settings.n_centers or int(np.ceil(np.sqrt(n) * np.log(n + 1))))
     if settings.centers == "kmeans" and n_centers < n:
         model = MiniBatchKMeans(n_centers, batch_size=max(1024, 2 * n_centers), n_init=1, random_state=draw)
-        return model.fit(kernel.rows).cluster_centers_.astype(kernel.dtype)
-    return np.sort(draw.permutation(n)[:n_centers])
+        rows = kernel.rows if n == len(kernel) else kernel.rows[there]
+        share = None if np.ptp(weights[there]) == 0 else weights[there]
+        return model.fit(rows, sample_weight=share).cluster_centers_.astype(kernel.dtype)
+    return np.sort(there[_drawn(weights[there], n_centers, draw)])
+
+
+def _drawn(weights: np.ndarray, count: int, draw: np.random.RandomState) -> np.ndarray:
+    """So many indices without repetition, the first of them with chances in proportion to the weights."""
+    if np.ptp(weights) == 0:
+        return draw.permutation(len(weights))[:count]
+    # The first events of Poisson processes with these rates (Efraimidis & Spirakis 2006).
+    return np.argsort(draw.exponential(size=len(weights)) / weights)[:count]
 
 
 def _given_centers(centers: np.ndarray, kernel: KernelRows) -> np.ndarray:

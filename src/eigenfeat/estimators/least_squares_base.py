@@ -14,7 +14,7 @@ from sklearn.utils import check_array
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import ComponentsMixin, Estimator
 from eigenfeat.estimators.streaming import refuse_source
-from eigenfeat.estimators.validation import check_weights
+from eigenfeat.estimators.validation import check_kernel_takes, check_weights
 from eigenfeat.least_squares.coordinate_descent import Descent
 from eigenfeat.least_squares.graph import neighbour_differences
 from eigenfeat.least_squares.paths import SPARSE_PENALTIES, Settings, solve_at, solve_path
@@ -265,6 +265,7 @@ class LeastSquaresBase(ComponentsMixin, Estimator):
             self.kernel_, self.gamma_ = Kernel("linear"), 1.0
             return X
         assert self.kernel is not None  # no caller has rows without one
+        check_kernel_takes(self.kernel, X)
         gamma = self.gamma
         if gamma is None:
             gamma = default_gamma(X, np.ones(X.shape[0]) if weights is None else weights)
@@ -288,6 +289,13 @@ class LeastSquaresBase(ComponentsMixin, Estimator):
         self._check_found(len(solution.values))
         self.eigenvalues_, self.residuals_, self.solver_ = solution.values, solution.residuals, solution.solver
         self.n_iter_, self.converged_, self.criterion_ = solution.n_iter, solution.converged, quotient.kind
+        if self._settings().is_sparse and not solution.vectors.any():
+            warnings.warn(
+                f"penalty={self.penalty!r} left no weight on any column: alpha is too large for columns of this size. "
+                "Lower alpha, or scale the columns.",
+                UserWarning,
+                stacklevel=4,
+            )
         if isinstance(quotient.rows, CentredRows):
             self._keep_components(solution.vectors, quotient.rows.mean)
         else:

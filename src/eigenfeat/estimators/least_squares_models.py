@@ -129,7 +129,7 @@ class CorrelatedTargets(TargetRegression):
         (n, n_components) array, or a pair of them where y is given
         """
         X = self._check_new(X, streams=True)
-        scores = self.fitted_.features.at(X)  # type: ignore[union-attr]
+        scores = self._finite(self.fitted_.features.at(X), "features")  # type: ignore[union-attr]
         if y is None:
             return scores
         y = check_array(y, accept_sparse="csr", ensure_2d=False, dtype=list(FLOATS), input_name="y")

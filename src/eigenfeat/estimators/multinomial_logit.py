@@ -9,15 +9,14 @@ from time import perf_counter
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, Integral, Interval, Real, StrOptions, checked_fit
+from eigenfeat._sklearn import COUNT, N_JOBS, NON_NEGATIVE, POSITIVE, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import Estimator, ScoresMixin
-from eigenfeat.estimators.validation import check_class_labels, check_weights, group_keys
+from eigenfeat.estimators.validation import check_class_labels, check_weights, class_weights, group_keys, row_keys
 from eigenfeat.linear.logit import PRECONDITIONERS, LogitFit, LogitSolver
 from eigenfeat.linear.steps import Step
-from eigenfeat.rows import LabelledRows, RandomRows, RowSource, as_row_source
+from eigenfeat.rows import ArrayRows, LabelledRows, RandomRows, RowSource, as_row_source
 from eigenfeat.stages import Affine, Chain, Fitted, Softmax
 
 
@@ -119,7 +118,7 @@ class MultinomialLogit(ScoresMixin, Estimator):
         "solver": [StrOptions(PRECONDITIONERS.options)],
         "warm_start": ["boolean"],
         "batch_size": [COUNT, None],
-        "n_jobs": [Integral, None],
+        "n_jobs": N_JOBS,
         "verbose": ["verbose"],
         "random_state": ["random_state"],
     }
@@ -170,7 +169,7 @@ class MultinomialLogit(ScoresMixin, Estimator):
         self
         """
         rows = self._labelled(X, y, sample_weight)
-        return self._fit_rows(rows, None if groups is None else group_keys(groups, rows.labels))
+        return self._fit_rows(rows, self._keys(rows, groups))
 
     @checked_fit
     def fit_rows(self, rows, keys=None, temperature=None):
@@ -229,8 +228,7 @@ class MultinomialLogit(ScoresMixin, Estimator):
         """
         shared = clone(self)
         rows = shared._labelled(X, y, sample_weight)
-        keys = None if groups is None else group_keys(groups, rows.labels)
-        yield from shared.alpha_path_rows(rows, alphas, keys, calibrate=calibrate)
+        yield from shared.alpha_path_rows(rows, alphas, shared._keys(rows, groups), calibrate=calibrate)
 
     def alpha_path_rows(self, rows, alphas, keys=None, *, calibrate=True) -> Iterator[MultinomialLogit]:
         """`alpha_path` on rows that bring their labels and weights, as in `fit_rows`.
@@ -293,9 +291,15 @@ class MultinomialLogit(ScoresMixin, Estimator):
             X, y = self._check(X, y)
         return as_row_source(X, y, check_weights(sample_weight, y))  # type: ignore[return-value]
 
+    def _keys(self, rows: RandomRows, groups) -> np.ndarray | None:
+        """Which rows are left out together: those of a group, or equal ones, wherever they stand."""
+        if groups is not None:
+            return group_keys(groups, rows.labels)
+        return row_keys(rows.array) if self.label_smoothing and isinstance(rows, ArrayRows) else None
+
     def _scores(self, X) -> np.ndarray:
         X = self._check_new(X, streams=True)
-        return self.fitted_.scores.at(X, self.n_jobs)  # type: ignore[union-attr]
+        return self._finite(self.fitted_.scores.at(X, self.n_jobs), "scores")  # type: ignore[union-attr]
 
     # ------------------------------------------------------------------ fit
 
@@ -303,7 +307,7 @@ class MultinomialLogit(ScoresMixin, Estimator):
         weights = rows.weights
         self.classes_, codes = check_class_labels(rows.labels, weights, estimator=type(self).__name__)
         if self.class_weight is not None:
-            by_class = compute_sample_weight(self.class_weight, rows.labels)
+            by_class = class_weights(self.class_weight, self.classes_, codes, weights)
             weights = by_class if weights is None else weights * by_class
         return LogitSolver(
             LabelledRows(rows, codes, weights),

@@ -109,6 +109,7 @@ class OrientedPCA(StreamingQuotientTransformer):
         -------
         self
         """
+        self._check_unused(X, y)
         X, _, weights = self._validated(X, None, sample_weight, reset=True)
         if noise is not None:
             if isinstance(noise, RowSource):

@@ -155,6 +155,8 @@ class RayleighFeatures(StreamingQuotientTransformer):
 
     def _matrix(self, given, part: str, moments: Moments) -> SymmetricForm:
         if isinstance(given, list) and not _is_matrix(given):
+            if not given:
+                raise ValueError(f"{part} is an empty list: name at least one matrix.")
             terms = [term if isinstance(term, tuple) else (1.0, term) for term in given]
             weights = [weight for weight, _ in terms]
             return weighted_sum([self._matrix(term, part, moments) for _, term in terms], weights)

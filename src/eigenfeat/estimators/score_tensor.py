@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, HasMethods, StrOptions, checked_fit
+from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, HasMethods, Integral, Interval, StrOptions, checked_fit
 from eigenfeat.estimators.edge import Estimator, FeaturesMixin
 from eigenfeat.estimators.gaussian_mixture_score import GaussianMixtureScore
 from eigenfeat.estimators.validation import check_class_labels, check_weights
@@ -47,7 +47,7 @@ class ScoreTensorFeatures(FeaturesMixin, Estimator):
         Whether ``score_model`` is already fitted, on unlabelled rows say, and to be used as it is.
     order : int, default=3
         m. First order gives at most as many components as there are labels, second order at most as many a label as
-        there are columns; an auto-encoder has scores up to the third order, a mixture of every order.
+        there are columns; an auto-encoder has scores up to the third order, a mixture of every order up to 16.
     n_components : int or None, default=None
         Components in all. None: as many as columns (first order: as many as there are).
     noise : {"score", "identity"}, default="score"
@@ -127,7 +127,7 @@ class ScoreTensorFeatures(FeaturesMixin, Estimator):
     _parameter_constraints: dict = {
         "score_model": [None, HasMethods("fit"), ScoreFunction],
         "prefit": ["boolean"],
-        "order": [COUNT],
+        "order": [Interval(Integral, 1, 16, closed="both")],
         "n_components": [None, COUNT],
         "noise": [StrOptions({"score", "identity"})],
         "ridge": [NON_NEGATIVE],

@@ -64,7 +64,9 @@ class SpatialFilters(ComponentsMixin, Estimator):
                 f"Expected 3D array of trials, (trials, channels, time), got {np.ndim(X)}D array instead, of shape "
                 f"{np.shape(X)}. One trial alone is X[None]; a continuous recording is cut into trials first."
             )
-        checked = super()._check(X, y, reset=reset, **{"allow_nd": True, "dtype": "numeric", **options})
+        if getattr(X, "dtype", np.dtype(np.float64)).kind in "biu":
+            options = {"dtype": "numeric", **options}
+        checked = super()._check(X, y, reset=reset, **{"allow_nd": True, **options})
         trials = checked[0] if isinstance(checked, tuple) else checked
         if trials.shape[1] < 1 or trials.shape[2] < 2:
             raise ValueError(

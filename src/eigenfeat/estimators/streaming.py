@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from eigenfeat.estimators.magnitudes import check_magnitudes
 from eigenfeat.rows import Block, RandomRows, RowBlock, RowSource, RowView, Selection, StreamView, dense
 
 
@@ -30,6 +31,7 @@ class CheckedStream(StreamView):
     def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
         for block in self.source.blocks(batch_size):
             check_finite(block.rows, block.start, self.names)
+            check_magnitudes(block.rows, self.names, new=True)
             self._check_weights(block)
             yield replace(block, labels=None if self.kind is None else self._checked_labels(block))
 
@@ -67,6 +69,7 @@ class CheckedRows(RowView):
     def rows(self, selection: Selection) -> Block:
         rows = self.source.rows(selection)
         check_finite(rows, selection.start or 0 if isinstance(selection, slice) else 0, self.names)
+        check_magnitudes(rows, self.names, new=True)
         return rows
 
 

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from eigenfeat._sklearn import check_sample_weight
+from eigenfeat.estimators.magnitudes import check_weight_magnitudes
+from eigenfeat.estimators.storage import check_targets
 from eigenfeat.moments import Moments
+
+FEW_DIFFERENT = 0.25
+"""Share of different rows below which a table is one of cells that rows fall into."""
 
 
 def check_weights(sample_weight, X, *, dtype=np.float64) -> np.ndarray | None:
@@ -17,7 +25,7 @@ def check_weights(sample_weight, X, *, dtype=np.float64) -> np.ndarray | None:
     Raises
     ------
     ValueError
-        For weights of another length, not finite, negative, or all zero.
+        For weights of another length, not finite, negative, all zero, or of sizes that sums cannot hold.
     """
     if sample_weight is None:
         return None
@@ -29,6 +37,7 @@ def check_weights(sample_weight, X, *, dtype=np.float64) -> np.ndarray | None:
         )
     if not weights.any():
         raise ValueError("All sample weights are zero: give at least one row of each class a positive weight.")
+    check_weight_magnitudes(weights, "Sample weights", getattr(X, "dtype", np.float64))
     return weights
 
 
@@ -40,6 +49,7 @@ def check_class_labels(y, sample_weight=None, *, estimator: str) -> tuple[np.nda
     ValueError
         For continuous targets, fewer than two classes, or a class without a row of positive weight.
     """
+    check_targets(np.asarray(y))
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
@@ -56,6 +66,80 @@ def check_class_labels(y, sample_weight=None, *, estimator: str) -> tuple[np.nda
                 "of its rows."
             )
     return classes, codes
+
+
+def class_weights(class_weight, classes: np.ndarray, codes, sample_weight=None) -> np.ndarray:
+    """(n,) weight of the class of every row.
+
+    Parameters
+    ----------
+    class_weight : "balanced" or dict
+        All classes alike, ``Σw / (k Σ_c w)``, so that a row of weight s counts as s rows; or a weight a label, one
+        where it has none.
+    classes : (k,) array
+    codes : (n,) array
+        Rows as indices into classes.
+    sample_weight : (n,) array, optional
+
+    Raises
+    ------
+    ValueError
+        For anything else, unknown labels, and weights that are not positive numbers.
+    """
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        totals = np.bincount(codes, sample_weight, minlength=len(classes))
+        there = np.flatnonzero(totals)
+        by_class = np.zeros(len(classes))
+        by_class[there] = totals.sum() / (len(there) * totals[there])
+        return by_class[codes]
+    if not isinstance(class_weight, dict):
+        raise ValueError(f"class_weight must be None, 'balanced' or a dict of label: weight, got {class_weight!r}.")
+    places = {label: code for code, label in enumerate(classes.tolist())}
+    unknown = [label for label in class_weight if label not in places]
+    if unknown:
+        raise ValueError(
+            f"class_weight names the label {unknown[0]!r}, which no row has; the labels are {classes.tolist()[:12]}."
+        )
+    by_class = np.ones(len(classes))
+    for label, weight in class_weight.items():
+        if not (isinstance(weight, Real) and 0 < float(weight) < np.inf):
+            raise ValueError(
+                f"class_weight[{label!r}] is {weight!r}: weights of classes must be positive numbers. Drop the rows of "
+                "a class that is not to count."
+            )
+        by_class[places[label]] = weight
+    check_weight_magnitudes(by_class, "Weights of classes")
+    return by_class[codes]
+
+
+def check_priors(priors, n_classes: int) -> np.ndarray:
+    """Class probabilities that sum to one.
+
+    Raises
+    ------
+    ValueError
+        For another number of them, or ones that are negative, not finite or all zero.
+    """
+    try:
+        checked = np.asarray(priors, dtype=np.float64)
+    except (TypeError, ValueError):
+        checked = np.empty(0)
+    if checked.shape != (n_classes,) or not np.isfinite(checked).all() or (checked < 0).any() or not checked.any():
+        raise ValueError(
+            f"priors must be {n_classes} non-negative numbers, one a class, that are not all zero; got {priors!r}."
+        )
+    checked = checked / checked.max()  # first: the sum of large ones may not be finite
+    return checked / checked.sum()
+
+
+def check_kernel_takes(kernel, X) -> None:
+    """Refuses negative rows for the kernels of histograms."""
+    if kernel in ("chi2", "additive_chi2") and (sparse.issparse(X) or X.min() < 0):
+        given = "sparse" if sparse.issparse(X) else f"rows that reach {X.min():g}"
+        raise ValueError(
+            f"kernel={kernel!r} compares histograms, dense rows without negative entries; got {given}. Use another "
+            "kernel."
+        )
 
 
 def check_moments(moments, needs_labels: bool, needs_fourth: bool, *, estimator: str) -> None:
@@ -96,28 +180,53 @@ def check_moments(moments, needs_labels: bool, needs_fourth: bool, *, estimator:
         )
 
 
-def group_keys(groups, X) -> np.ndarray:
+def group_keys(groups, X, precision: DTypeLike = np.float64) -> np.ndarray:
     """(n,) integers from the groups of the rows of X, equal for rows of one group; without groups, ``row_keys``."""
     if groups is None:
-        return row_keys(X)
+        return row_keys(X, precision)
     groups = column_or_1d(groups)
     check_consistent_length(X, groups)
     _, codes = np.unique(groups, return_inverse=True)
     return row_keys(codes.reshape(-1, 1))
 
 
-def row_keys(X) -> np.ndarray:
-    """(n,) integers from the bits of each row: equal rows have equal keys, wherever they stand."""
-    if sparse.issparse(X):
-        bits = np.ascontiguousarray(X.data).astype(np.float64).view(np.uint64)
-        mixed = _mix(bits ^ _mix(X.indices.astype(np.uint64)))
+def left_out_keys(groups, X, labels: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """(n,) integers, equal for rows that are left out together: those of one group; without groups, equal rows.
+
+    Where fewer than a quarter of the rows differ, new rows will mostly be equal to known ones, which a row that is left
+    out must be allowed to as well: there the key is that of the row, its label, and how many such stand before it. Of
+    these the heavier stand first, wherever they are in X, so that neither the order of rows nor one without weight
+    matters. Rows are compared as float32, so that those of either type are left out alike.
+    """
+    keys = group_keys(groups, X, np.float32)
+    present = keys if weights is None else keys[weights > 0]
+    if groups is not None or len(np.unique(present)) >= FEW_DIFFERENT * len(present):
+        return keys
+    order = np.lexsort((np.zeros(len(keys)) if weights is None else -weights, labels, keys))
+    is_first = np.append(True, (np.diff(keys[order]) != 0) | (np.diff(labels[order]) != 0))
+    place = np.arange(len(keys))
+    n_before = np.empty(len(keys), dtype=np.int64)
+    n_before[order] = place - np.maximum.accumulate(np.where(is_first, place, 0))
+    return row_keys(np.column_stack([keys, labels, n_before]))
+
+
+@np.errstate(over="ignore")
+def row_keys(X, precision: DTypeLike = np.float64) -> np.ndarray:
+    """(n,) integers from the bits of each row: rows that are equal, as numbers of this type, have equal keys.
+
+    Neither where a row stands matters nor whether it is stored as a dense or a sparse one.
+    """
+    columns = _mix(np.arange(X.shape[1], dtype=np.uint64))
+    if sparse.issparse(X):  # as if zeros were stored: what an entry adds beyond that of a zero in its place
+        bits = (X.data.astype(precision).astype(np.float64) + 0.0).view(np.uint64)
+        mixed = _mix(bits ^ columns[X.indices]) - _mix(columns)[X.indices]
         totals = np.concatenate([[np.uint64(0)], np.cumsum(mixed, dtype=np.uint64)])
-        sums = totals[X.indptr[1:]] - totals[X.indptr[:-1]]
+        sums = totals[X.indptr[1:]] - totals[X.indptr[:-1]] + _mix(columns).sum(dtype=np.uint64)
     else:
         sums = np.empty(len(X), dtype=np.uint64)
-        columns = _mix(np.arange(X.shape[1], dtype=np.uint64))
         for start in range(0, len(X), 1024):  # a block at a time: no copy of X
-            bits = (X[start : start + 1024].astype(np.float64) + 0.0).view(np.uint64)  # + 0.0: the two zeros are equal
+            numbers = X[start : start + 1024].astype(precision).astype(np.float64)
+            bits = (numbers + 0.0).view(np.uint64)  # + 0.0: the two zeros are equal
             sums[start : start + 1024] = _mix(bits ^ columns).sum(axis=1, dtype=np.uint64)
     return (_mix(sums) >> np.uint64(33)).astype(np.int64)
 

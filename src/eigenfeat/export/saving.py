@@ -9,9 +9,9 @@ import zipfile
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from eigenfeat._destination import check_destination, regular_file, replace_file
 from eigenfeat.export.archive import STAMP, Archive, Refusal, read_archive, size_limit, stamp, uncompressed
 from eigenfeat.export.checks import check_model, forget_cached, try_model
-from eigenfeat.export.destination import check_destination, regular_file, replace_file
 from eigenfeat.export.trust import audit, untrusted
 
 

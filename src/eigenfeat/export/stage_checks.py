@@ -292,6 +292,8 @@ def check_map(feature_map: Any, n_projections: int) -> int:
         n_products = n_projections * (n_projections - 1) // 2 * feature_map.n_knots**2
         demand(n_products <= MOST_COLUMNS, "there are too many products")
         check_numbers(feature_map.knots, (n_projections, feature_map.n_knots), "the knots of products")
+        assert feature_map.knots is not None
+        demand(bool((np.diff(feature_map.knots, axis=1) >= 0).all()), "the knots of products do not ascend")
     elif isinstance(feature_map, SmoothSplineMap):
         demand(isinstance(feature_map.splines, SplineMap), "smooth splines are of something else")
         _check_spline(feature_map.splines, n_projections)

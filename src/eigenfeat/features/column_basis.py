@@ -8,7 +8,7 @@ from eigenfeat.features.column_summary import ColumnSummary
 from eigenfeat.features.hat_products import HatProductMap
 from eigenfeat.features.splines import SplineMap
 from eigenfeat.rows import RowSample
-from eigenfeat.stages import Affine, FeatureLayer
+from eigenfeat.stages import Affine, FeatureLayer, FeatureMap
 
 FEWEST_VALUES = 5
 """Different values a column needs to be bent: of fewer a curve has nothing to say that they do not."""
@@ -43,7 +43,7 @@ def column_basis(sample: RowSample, n_knots: int, products: bool) -> FeatureLaye
     curved = curved_columns(sample)
     dtype = sample.rows.dtype
     splines = SplineMap(n_knots=n_knots)
-    feature_map = splines.with_knots(_quantiles(summaries, curved, n_knots, dtype))
+    feature_map: FeatureMap = splines.with_knots(_quantiles(summaries, curved, n_knots, dtype))
     if products:
         n_hats = product_knots(len(curved))
         if n_hats is None:

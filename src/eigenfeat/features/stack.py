@@ -16,7 +16,7 @@ from eigenfeat.features.pairs import draws_pairs
 from eigenfeat.features.subclasses import Subclasses, clustered
 from eigenfeat.features.tangents import Transformation, tangent_moment
 from eigenfeat.moments import Moments, collect_moments
-from eigenfeat.rows import LabelledRows, RandomRows, RowSource, first_rows, mapped
+from eigenfeat.rows import LabelledRows, RandomRows, RowSource, in_proportion, mapped
 from eigenfeat.stages import Affine, Chain, FeatureLayer, LayerRows, Stage, WithConstant
 
 MAP_SAMPLE = 20_000
@@ -292,5 +292,8 @@ def _fitted_map(settings: LayerSettings, projection: Affine, rows: RowSource | N
     if rows is None:
         return settings.feature_map.fit(np.zeros((2, projection.vectors.shape[1])))
     count = MAP_SAMPLE if settings.feature_map.learns else 2
-    sample = first_rows(_with_constant(rows, settings.constant), count)
+    block = next(iter(_with_constant(rows, settings.constant).blocks(count)))
+    sample = block.rows.astype(rows.dtype, copy=False)
+    if block.weights is not None:
+        sample = sample[in_proportion(block.weights)]
     return settings.feature_map.fit(projection.astype(rows.dtype).apply(sample))

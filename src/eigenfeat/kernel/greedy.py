@@ -95,9 +95,9 @@ def solve(problem: KernelProblem, request: KernelRequest = DEFAULTS) -> KernelSo
     That is when the improvement, averaged over five steps, falls below ``tol`` (1e-3) times the objective.
     """
     wanted, draw = request.filled(tol=1e-3, max_terms=500), request.draw()
-    max_terms = min(wanted.max_terms, problem.n_rows)
+    unused = problem.weights > 0  # a row of weight zero is not there
+    max_terms = min(wanted.max_terms, np.count_nonzero(unused))
     terms = _Terms(problem, max_terms)
-    unused = np.ones(problem.n_rows, dtype=bool)
     objective = np.einsum("ij,ij->j", terms.y, terms.y) / 2
     improvements: list[float] = []
     converged = False

@@ -13,6 +13,8 @@ from eigenfeat.kernel.thresholds import class_moments
 from eigenfeat.stages.outputs import both_classes
 
 PROBABILITIES = ("logistic", "gaussian")
+#: Decision values below this are all the same.
+SMALLEST_OUTPUT = 1e-100
 
 
 def posterior_slope(decision: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> float:
@@ -31,7 +33,9 @@ def posterior_slope(decision: np.ndarray, codes: np.ndarray, weights: np.ndarray
     sure = ((totals + 1) / (totals + 2))[codes]
     target = np.repeat(((1 - sure) / (n_classes - 1))[:, None], n_classes, axis=1)
     target[np.arange(len(D)), codes] = sure
-    scale = np.abs(D).max() or 1.0
+    scale = np.abs(D).max()
+    if scale < SMALLEST_OUTPUT:
+        return 0.0
 
     def gradient(slope: float) -> float:
         return float(w @ np.einsum("ij,ij->i", softmax(slope * D, axis=1) - target, D)) / scale

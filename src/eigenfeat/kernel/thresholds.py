@@ -112,7 +112,8 @@ def _derivative_and_offset(
     weight_above, pull_above = total, np.sum(above_weights * above)
     weight_below, pull_below = 0.0, 0.0
     i, j = 0, 0
-    while True:
+    q, end, excess = 0.0, 0.0, -total
+    while i + j < len(above) + len(below) and not excess > -1e-9 * total:
         positive = j == len(below) or (i < len(above) and 1 - v * above[i] <= -1 - v * below[j])
         if positive:
             q, w, end = above[i], above_weights[i], 1 - v * above[i]
@@ -125,8 +126,6 @@ def _derivative_and_offset(
             pull_below += w * q
             j += 1
         excess = weight_below - weight_above
-        if excess > -1e-9 * total:
-            break
     if excess <= 1e-9 * total:
         following = np.inf
         if i < len(above):

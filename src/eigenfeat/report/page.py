@@ -19,6 +19,7 @@ from sklearn.metrics import accuracy_score, precision_recall_fscore_support, r2_
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from eigenfeat._destination import check_destination, replace_file
 from eigenfeat.report.plots import (
     component_groups,
     guess_image_shape,
@@ -71,7 +72,8 @@ def write_report(
     True
     """
     path = Path(path)
-    path.write_text(render(model, X, y, title=title, image_shape=image_shape), encoding="utf-8")
+    check_destination(path)
+    replace_file(path, render(model, X, y, title=title, image_shape=image_shape).encode())
     return path
 
 

@@ -2,7 +2,7 @@
 
 from eigenfeat.rows.arrays import ArrayRows
 from eigenfeat.rows.batches import FrameRows, MatrixRows
-from eigenfeat.rows.blocks import dense, first_rows, held, over_parts, row_blocks
+from eigenfeat.rows.blocks import dense, first_rows, held, in_proportion, over_parts, row_blocks
 from eigenfeat.rows.csv_files import CsvRows
 from eigenfeat.rows.datasets import DatasetRows
 from eigenfeat.rows.files import Table, read_table, write_table
@@ -63,6 +63,7 @@ __all__ = [
     "dense",
     "first_rows",
     "held",
+    "in_proportion",
     "mapped",
     "open",
     "over_parts",

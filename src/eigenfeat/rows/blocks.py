@@ -67,3 +67,20 @@ def first_rows(source: RowSource, count: int) -> Block:
 def dense(block: Block) -> np.ndarray:
     """A block as a dense array."""
     return block.toarray() if sparse.issparse(block) else block
+
+
+def in_proportion(weights: np.ndarray) -> np.ndarray:
+    """(n,) weights as sorted indices, as many as there are positive ones, each about as often as its weight says.
+
+    Every row once where all weights are the same; a row of weight zero never.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenfeat.rows import in_proportion
+    >>> in_proportion(np.array([1.0, 0.0, 3.0, 1.0, 1.0]))
+    array([0, 2, 2, 4])
+    """
+    total = np.cumsum(weights, dtype=np.float64)
+    count = np.count_nonzero(weights)
+    return np.searchsorted(total, total[-1] * (np.arange(count) + 0.5) / count, side="right")

@@ -5,18 +5,37 @@ from __future__ import annotations
 import csv
 import os
 import sys
+import zipfile
+import zlib
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
+
+from eigenfeat._destination import check_destination, replacing
+from eigenfeat.rows.labels import as_numbers_if_all_are, label_cells
 
 #: Columns taken for the label when none is named.
 USUAL_LABELS = ("label", "target", "class", "y")
 #: Rows converted at a time: text is never held for the whole file.
 CHUNK = 20_000
 FORMATS = (".csv", ".tsv", ".parquet", ".npz")
+#: What readers raise at files that are damaged or of another format; pyarrow's errors are among these types.
+DAMAGE = (
+    csv.Error,
+    ValueError,
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    KeyError,
+    NotImplementedError,
+    OverflowError,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +96,24 @@ def read_table(
         raise ValueError(f"{path} has the suffix {path.suffix!r}; tables are read from {', '.join(FORMATS)}")
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
-    if path.suffix == ".npz":
-        return _from_npz(path, label)
-    names, chunks = _from_parquet(path) if path.suffix == ".parquet" else _from_csv(path)
+    with readable(path):
+        if path.suffix == ".npz":
+            return _from_npz(path, label)
+        names, chunks = _from_parquet(path) if path.suffix == ".parquet" else _from_csv(path)
+        return _assembled(path, names, chunks, label, drop, features)
+
+
+def _assembled(
+    path: Path,
+    names: list[str],
+    chunks: Iterator[Any],
+    label: str | None,
+    drop: Collection[str],
+    features: Sequence[str] | None,
+) -> Table:
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ValueError(f"{path} has several columns called {_some(twice)}: names must tell columns apart")
     label = _label_column(path, names, label)
     absent = [name for name in drop if name not in names]
     if absent:
@@ -91,44 +125,69 @@ def read_table(
     for columns in chunks:
         blocks.append(np.column_stack([_numbers(columns[j], n_rows, names[j], path) for j in kept]))
         if label is not None:
-            labels.append(_label_cells(columns[names.index(label)], n_rows, label, path))
+            labels.append(label_cells(columns[names.index(label)], n_rows, label, str(path)))
         n_rows += len(blocks[-1])
     if not n_rows:
         raise ValueError(f"{path} has no rows")
-    y = None if label is None else _as_numbers_if_all_are(np.concatenate(labels))
+    y = None if label is None else as_numbers_if_all_are(np.concatenate(labels), label, str(path))
     return Table(np.concatenate(blocks), y, tuple(features))
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """What the readers of formats raise, as a refusal that names the file."""
+    try:
+        yield
+    except DAMAGE as problem:
+        if isinstance(problem, ValueError) and str(path) in str(problem):
+            raise  # it says what is wrong already
+        raise ValueError(
+            f"{path} cannot be read as a {path.suffix} file ({str(problem) or type(problem).__name__}): it is damaged, "
+            "cut short or of another format. Write it again"
+        ) from problem
 
 
 def write_table(path: str | os.PathLike | None, columns: Mapping[str, np.ndarray]) -> None:
     """Write named columns to a ``.csv``, ``.tsv``, ``.parquet`` or ``.npz`` file, or as CSV to the standard output."""
     if path is None:
+        if sys.stdout is None:
+            raise OSError("the standard output is closed: name a file to write to")
         _to_csv(sys.stdout, columns, ",")
         return
     path = Path(path)
-    if path.suffix == ".npz":
-        np.savez_compressed(path, **columns)  # type: ignore[arg-type]
-    elif path.suffix == ".parquet":
-        arrow = _pyarrow()
-        arrow.parquet.write_table(arrow.table(dict(columns)), path)
-    elif path.suffix in (".csv", ".tsv"):
-        with path.open("w", newline="", encoding="utf-8") as stream:
-            _to_csv(stream, columns, "\t" if path.suffix == ".tsv" else ",")
-    else:
+    check_output(path)
+    with replacing(path) as stream:
+        if path.suffix == ".npz":
+            np.savez_compressed(stream, **columns)  # type: ignore[arg-type]
+        elif path.suffix == ".parquet":
+            arrow = _pyarrow()
+            arrow.parquet.write_table(arrow.table(dict(columns)), stream)
+        else:
+            text = TextIOWrapper(stream, encoding="utf-8", newline="")
+            _to_csv(text, columns, "\t" if path.suffix == ".tsv" else ",")
+            text.detach()  # flushed; the stream is closed by whoever opened it
+
+
+def check_output(path: Path) -> None:
+    """Refuses a place that no table can be written to, before the work is done that leads to one."""
+    if path.suffix not in FORMATS:
         raise ValueError(f"{path} has the suffix {path.suffix!r}; tables are written to {', '.join(FORMATS)}")
+    if path.suffix == ".parquet":
+        _pyarrow()
+    check_destination(path)
 
 
 def _from_csv(path: Path) -> tuple[list[str], Iterator[Any]]:
     """Column names, and the cells of some thousand rows at a time, column by column."""
-    delimiter = "\t" if path.suffix == ".tsv" else ","
-    with path.open(newline="", encoding="utf-8-sig") as stream:
-        names = next(csv.reader(stream, delimiter=delimiter), [])
+    stream = path.open(newline="", encoding="utf-8-sig")  # once: a pipe cannot be read again
+    rows = csv.reader(stream, delimiter="\t" if path.suffix == ".tsv" else ",")
+    names = next(rows, [])
     if names and all(_is_number(name) for name in names):
+        stream.close()
         raise ValueError(f"the first line of {path} holds numbers; it must name the columns")
 
     def chunks() -> Iterator[Any]:
-        with path.open(newline="", encoding="utf-8-sig") as stream:
-            rows = csv.reader(stream, delimiter=delimiter)
-            next(rows, None)
+        with stream:
             chunk = []
             for row in rows:
                 if not row:
@@ -161,11 +220,11 @@ def _from_npz(path: Path, label: str | None) -> Table:
         label = _label_column(path, [name for name in arrays.files if name != "X"], label)
         y = None if label is None else arrays[label]
         X = arrays["X"]
-    if X.ndim != 2:
-        raise ValueError(f"the array 'X' of {path} must have rows and columns; its shape is {X.shape}")
+    if X.ndim != 2 or X.dtype.kind not in "biuf":
+        raise ValueError(f"the array 'X' of {path} must be rows and columns of numbers; it is {X.dtype} of {X.shape}")
     if y is not None and y.shape != X.shape[:1]:
         raise ValueError(f"{path}: {label!r} has shape {y.shape} for {len(X)} rows of X")
-    return Table(X, y, None)
+    return Table(X, None if y is None else label_cells(y, 0, str(label), str(path)), None)
 
 
 def _label_column(path: Path, names: Sequence[str], label: str | None) -> str | None:
@@ -204,26 +263,6 @@ def _numbers(column: Any, start: int, name: str, path: Path) -> np.ndarray:
             f"column {name!r} of {path} holds {cell!r} in row {start + row + 1}: features must be numbers. Drop the "
             f"column (--drop {name}), encode it, or, if it is the label, say so (--label {name})"
         ) from None
-
-
-def _label_cells(column: Any, start: int, name: str, path: Path) -> np.ndarray:
-    if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
-        return column
-    empty = next((i for i, cell in enumerate(column) if cell in ("", None)), None)
-    if empty is not None:
-        raise ValueError(
-            f"the label column {name!r} of {path} is empty in row {start + empty + 1}: every row needs a label"
-        )
-    return np.array([str(cell) for cell in column])
-
-
-def _as_numbers_if_all_are(labels: np.ndarray) -> np.ndarray:
-    for kind in (np.int64, np.float64) if labels.dtype.kind == "U" else ():
-        try:
-            return labels.astype(kind)
-        except ValueError:
-            continue
-    return labels
 
 
 def _to_csv(stream: TextIO, columns: Mapping[str, np.ndarray], delimiter: str) -> None:

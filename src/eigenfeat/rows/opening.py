@@ -131,6 +131,8 @@ def _opened(rows: Any, reading: Reading, delimiter: str | None) -> RowSource:
     path = Path(rows)
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
+    if not (path.is_dir() or path.is_file()):
+        raise ValueError(f"{path} is no file: it cannot be read again at every pass. Write what it holds to a file.")
     if path.is_dir() or path.suffix in DATASET_FORMATS:
         return DatasetRows(path, reading)
     if plain_suffix(path) in CSV_DELIMITERS or delimiter is not None:

@@ -142,6 +142,8 @@ def factor_noise(noise: SymmetricForm, dtype: np.dtype, label: str) -> NoiseFact
             "second moment, or a larger ridge."
         )
     kept = values > rank_cutoff(values, np.dtype(noise.dtype))
+    if not kept.any():
+        raise zero_noise(label)
     # N = D(UΛUᵀ)D with D = diag(spread): its range is that of DU = QR, and W = Q R⁻ᵀ Λ^-½ whitens it there.
     Q, R = qr(vectors[:, kept] * spread[:, None], mode="economic", check_finite=False)
     whitener = solve_triangular(R, np.diag(values[kept] ** -0.5), trans="T", check_finite=False)

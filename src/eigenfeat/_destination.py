@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import signal
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from io import FileIO
 from pathlib import Path
+from threading import current_thread, main_thread
+from typing import BinaryIO
 
 try:
     import fcntl
@@ -48,27 +51,36 @@ def check_destination(path: Path) -> Path:
         raise ValueError(f"cannot save: {problem}") from None
     if not target.parent.is_dir():
         raise FileNotFoundError(f"cannot save to {path}: there is no folder {path.parent}")
+    if not os.access(target.parent, os.W_OK):
+        raise PermissionError(f"cannot save to {path}: files may not be made in the folder {path.parent}")
     if existing is not None and not os.access(target, os.W_OK):
         raise PermissionError(f"cannot save to {path}: the file there is read-only")
     return target
 
 
 def replace_file(path: Path, content: bytes | memoryview) -> None:
-    """Write ``content`` to ``path``, links followed.
+    """Write ``content`` to ``path``, as `replacing` does."""
+    with replacing(path) as stream:
+        stream.write(content)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A stream whose content replaces what is at ``path``, links followed, once the context is left without an error.
 
     It is written beside the destination and then renamed, so that whatever goes wrong leaves an older file as it was.
-    An older file's mode and owner are kept. File and folder are flushed to the disk.
+    An older file's mode and owner are kept. File and folder are flushed to the disk. A request to end the process
+    (SIGTERM) meanwhile ends it after the unfinished file is gone.
     """
     target = check_destination(path)
     existing = regular_file(target)
     try:
         _sweep(target)
-        with _unfinished(target, 0o666 if existing is None else 0o600) as (stream, place):
+        with _ending_in_order(), _unfinished(target, 0o666 if existing is None else 0o600) as (stream, place):
             if existing is not None:
                 _take_after(stream.fileno(), existing)
-            left = memoryview(content)
-            while left:
-                left = left[stream.write(left) :]
+            yield stream
+            stream.flush()
             os.fsync(stream.fileno())
             if fcntl is None:
                 stream.close()  # such systems do not rename open files
@@ -79,7 +91,20 @@ def replace_file(path: Path, content: bytes | memoryview) -> None:
 
 
 @contextmanager
-def _unfinished(target: Path, mode: int) -> Iterator[tuple[FileIO, Path]]:
+def _ending_in_order() -> Iterator[None]:
+    """Until the end of the context, SIGTERM raises SystemExit, where nothing else was to be done with it."""
+    if current_thread() is not main_thread() or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield  # handlers are the main thread's to set, and another's handler knows better
+        return
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+@contextmanager
+def _unfinished(target: Path, mode: int) -> Iterator[tuple[BinaryIO, Path]]:
     """A new file beside the target, locked as long as it is being written, gone in the end unless it was renamed."""
     while True:
         place = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
@@ -90,13 +115,14 @@ def _unfinished(target: Path, mode: int) -> Iterator[tuple[FileIO, Path]]:
         if os.fstat(handle).st_nlink:
             break
         os.close(handle)  # another save swept it before the lock was ours
-    stream = FileIO(handle, "wb")
+    stream = os.fdopen(handle, "wb")
     try:
         yield stream, place
     finally:
-        stream.close()
         with suppress(FileNotFoundError):
             place.unlink()
+        with suppress(OSError):  # what could not be written was said already
+            stream.close()
 
 
 def _sweep(target: Path) -> None:

@@ -11,9 +11,23 @@ import textwrap
 import time
 
 import pytest
+from sklearn.datasets import load_iris
 
 from eigenfeat import FisherLDA, load, save
-from eigenfeat.export.destination import replace_file
+from eigenfeat._destination import replace_file
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return load_iris(return_X_y=True)
+
+
+@pytest.fixture
+def saved(iris, tmp_path):
+    """A model file, in a folder of its own."""
+    folder = tmp_path / "models"
+    folder.mkdir()
+    return save(FisherLDA().fit(*iris), folder / "model.skops")
 
 
 def names(folder):
@@ -116,7 +130,7 @@ def test_links_in_a_circle_and_files_as_folders_are_explained(tmp_path, iris):
 def test_a_full_disk_leaves_the_old_file(saved):
     before = saved.read_bytes()
     script = """
-        from eigenfeat.export.destination import replace_file
+        from eigenfeat._destination import replace_file
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
         try:
             replace_file(Path(sys.argv[1]), bytes(5000))
@@ -147,7 +161,7 @@ def test_content_and_folder_are_flushed_to_the_disk_in_order(tmp_path, monkeypat
 
 KILLED = """
     os.fsync = lambda handle: os.kill(os.getpid(), signal.SIGKILL)
-    from eigenfeat.export.destination import replace_file
+    from eigenfeat._destination import replace_file
     replace_file(Path(sys.argv[1]), bytes(5000))
 """
 
@@ -166,7 +180,7 @@ def test_a_killed_save_leaves_the_old_file_and_the_next_one_sweeps(saved, iris):
 def test_the_unfinished_file_of_a_living_save_is_not_swept(saved, iris):
     script = """
         os.fsync = lambda handle: (print("writing", flush=True), time.sleep(60))
-        from eigenfeat.export.destination import replace_file
+        from eigenfeat._destination import replace_file
         replace_file(Path(sys.argv[1]), bytes(5000))
     """
     living = run(script, saved, stdout=subprocess.PIPE, text=True)
@@ -184,7 +198,7 @@ def test_the_unfinished_file_of_a_living_save_is_not_swept(saved, iris):
 
 def test_saves_at_one_time_do_not_disturb_each_other(tmp_path):
     script = """
-        from eigenfeat.export.destination import replace_file
+        from eigenfeat._destination import replace_file
         for _ in range(200):
             replace_file(Path(sys.argv[1]), sys.argv[2].encode() * 1000)
     """
@@ -201,6 +215,32 @@ def test_saves_at_one_time_do_not_disturb_each_other(tmp_path):
 
 
 def test_a_read_only_file_is_not_replaced(saved, monkeypatch, iris):
-    monkeypatch.setattr(os, "access", lambda *_: False)  # as it is for all but root
+    monkeypatch.setattr(os, "access", lambda path, _: path.is_dir())  # as it is for all but root
     with pytest.raises(PermissionError, match="the file there is read-only"):
         save(FisherLDA().fit(*iris), saved)
+
+
+def test_a_read_only_folder_is_left_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, _: not path.is_dir())
+    with pytest.raises(PermissionError, match="files may not be made in the folder"):
+        replace_file(tmp_path / "new", b"content")
+    assert names(tmp_path) == []
+
+
+def test_a_request_to_end_leaves_the_old_file_and_nothing_else(saved):
+    script = """
+        from eigenfeat._destination import replacing
+        with replacing(Path(sys.argv[1])) as stream:
+            stream.write(bytes(5000))
+            os.kill(os.getpid(), signal.SIGTERM)
+    """
+    before = saved.read_bytes()
+    assert run(script, saved).wait(timeout=60) == 128 + signal.SIGTERM
+    assert saved.read_bytes() == before
+    assert names(saved.parent) == ["model.skops"]
+
+
+def test_signals_are_as_they_were_afterwards(tmp_path):
+    before = signal.getsignal(signal.SIGTERM)
+    replace_file(tmp_path / "new", b"content")
+    assert signal.getsignal(signal.SIGTERM) is before

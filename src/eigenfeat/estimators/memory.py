@@ -1,0 +1,84 @@
+"""What a fit on features that are never held will take, told before it starts."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+#: Blocks of rows and their features that are worked on at a time, in all threads together.
+BLOCKS = 50_000_000
+#: The factored Gram matrix beside the part of it that is being summed.
+FACTORED = 1.6
+#: Scores of all rows that an optimiser holds: at the point, the step, the gradient and their products.
+SCORES = 4
+#: Where Linux says how much memory may still be used, and where a container's limit and use are.
+MEMINFO = Path("/proc/meminfo")
+CONTAINER = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current"))
+
+
+def expected_bytes(
+    n_rows: int, n_columns: int, n_classes: int, n_directions: int, n_features: int, itemsize: int = 8
+) -> int:
+    """About what a GEM classifier's fit allocates beside its rows: within a factor of two of the peak.
+
+    Parameters
+    ----------
+    n_rows, n_columns : int
+        Of the rows.
+    n_classes : int
+    n_directions : int
+        m, whose projections are held: n m numbers.
+    n_features : int
+        p, made of the projections a block at a time. The logit factors a p × p Gram matrix where there are more rows
+        than features, else holds the n × p features and an n × n one.
+    itemsize : int
+        Bytes a number: 4 for float32 rows.
+
+    Examples
+    --------
+    >>> from eigenfeat.estimators.memory import expected_bytes
+    >>> f"{expected_bytes(60_000, 784, 10, 1800, 12_000, itemsize=4) / 1e9:.1f} GB"
+    '1.6 GB'
+    """
+    moments = n_classes * n_columns**2 * 8
+    projections = n_rows * n_directions * itemsize
+    scores = SCORES * n_rows * n_classes * 8
+    if n_features <= n_rows:
+        gram = FACTORED * n_features**2 * itemsize
+    else:
+        gram = (n_rows * n_features + 2 * n_rows**2) * itemsize
+    return int(BLOCKS + moments + projections + scores + gram)
+
+
+def available_bytes() -> int | None:
+    """What may still be allocated: of the machine, or of the container where that is less; None where nobody says."""
+    found = [number for number in (_of_machine(), _of_container()) if number is not None]
+    return min(found, default=None)
+
+
+def warn_of_memory(needed: int, estimator: str) -> None:
+    """A warning where a fit is expected to take more than there is."""
+    available = available_bytes()
+    if available is not None and needed > available:
+        warnings.warn(
+            f"{estimator} will take about {needed / 1e9:.1f} GB beside its rows, and {available / 1e9:.1f} GB are "
+            "free. Give fewer components (n_components, max_components, min_eigenvalue), float32 rows, or fewer rows.",
+            ResourceWarning,
+            stacklevel=4,
+        )
+
+
+def _of_machine() -> int | None:
+    try:
+        lines = dict(line.split(":", 1) for line in MEMINFO.read_text().splitlines())
+        return int(lines["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        return None
+
+
+def _of_container() -> int | None:
+    try:
+        limit, used = (path.read_text().strip() for path in CONTAINER)
+        return None if limit == "max" else max(0, int(limit) - int(used))
+    except (OSError, ValueError):
+        return None

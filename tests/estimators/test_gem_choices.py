@@ -1,0 +1,355 @@
+"""What GEM settles by itself: the rows it is tried on, the search, and laws of a classifier left to its defaults."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from gem_data import PLAIN, digit_parts, echoes, plain
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax
+from sklearn.datasets import load_digits
+from sklearn.metrics import log_loss
+from sklearn.model_selection import train_test_split
+
+from eigenfeat import GEMClassifier, MultinomialLogit, load, save
+from eigenfeat.estimators.gem_choices import (
+    HOPELESS,
+    PENALTIES,
+    SEARCH_ROWS,
+    LeftOut,
+    Recipe,
+    Search,
+    TrialFit,
+    TrialRows,
+    left_out_splits,
+    sample_by_key,
+)
+from eigenfeat.estimators.validation import row_keys
+from eigenfeat.export.archive import Refusal
+from eigenfeat.features.hat_products import HatProductMap
+from eigenfeat.features.maps import PowerMap
+from eigenfeat.rows import ArrayRows
+from eigenfeat.stages import Chain
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return digit_parts()
+
+
+def bent(n, seed=0):
+    """Two overlapping classes that a curve separates, and a column that says nothing."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, (X[:, 1] + rng.normal(size=n) / 2 > X[:, 0] ** 2 - 0.7).astype(int)
+
+
+def own_log_loss(model, X, y):
+    return log_loss(y, model.predict_proba(X), labels=model.classes_)
+
+
+# ------------------------------------------------------------------ rows that are left out
+
+
+def trial_rows(X, y, weights=None, keys=None):
+    own_keys = row_keys(X)
+    return TrialRows.of(ArrayRows(X, y, weights), np.unique(y), own_keys, own_keys if keys is None else keys)
+
+
+def first_scores(rows, penalty=1.0):
+    """Of the rows that the first split leaves out."""
+    fit = TrialFit(plain(2)._settings(), MultinomialLogit(label_smoothing=0.1), lambda rows: rows, 0)
+    return replace(rows, splits=rows.splits[:1]).left_out(Chain(), fit)(penalty).scores
+
+
+def test_left_out_rows_take_part_in_nothing():
+    X, y = bent(300)
+    rows = trial_rows(X, y)
+    train, out = rows.splits[0]
+    expected = first_scores(rows)
+    garbled = y.copy()
+    garbled[out] = 1 - garbled[out]
+    np.testing.assert_array_equal(first_scores(replace(rows, rows=ArrayRows(X, garbled))), expected)
+    moved = X.copy()
+    moved[out[1:]] += 100.0
+    np.testing.assert_allclose(first_scores(replace(rows, rows=ArrayRows(moved, y)))[0], expected[0], rtol=1e-12)
+    garbled = y.copy()
+    garbled[train[:20]] = 1 - garbled[train[:20]]
+    assert np.abs(first_scores(replace(rows, rows=ArrayRows(X, garbled))) - expected).max() > 1e-2
+
+
+def test_every_row_of_a_small_table_is_left_out_once_and_equal_rows_together():
+    X, y = bent(200)
+    X, y = np.repeat(X, 2, axis=0), np.repeat(y, 2)
+    rows = trial_rows(X, y)
+    np.testing.assert_array_equal(np.sort(np.concatenate([out for _, out in rows.splits])), np.arange(400))
+    for train, out in rows.splits:
+        assert not set(train) & set(out)
+        assert not {row.tobytes() for row in X[train]} & {row.tobytes() for row in X[out]}
+    assert rows.n_training == pytest.approx(200 * 0.8, abs=1)
+
+
+def test_groups_are_left_out_whole_and_count_as_many_rows_as_they_have():
+    X, y = bent(300)
+    groups = np.arange(300) % 2
+    rows = trial_rows(X, y, keys=row_keys(groups.reshape(-1, 1)))
+    assert len(rows.splits) == 2 and rows.n_training == 150
+    for train, out in rows.splits:
+        assert not set(groups[train]) & set(groups[out])
+
+
+def test_a_class_is_never_left_out_whole():
+    y = np.array([0] * 20 + [1])
+    splits = left_out_splits(np.arange(21), y, 5)
+    assert len(splits) == 5 and all(1 in y[train] for train, _ in splits)
+    assert left_out_splits(np.zeros(6, dtype=int), np.arange(6) % 2, 5) == []
+
+
+def test_a_sample_is_of_different_rows_in_any_order_with_some_of_every_class():
+    rng = np.random.default_rng(0)
+    n = 4 * SEARCH_ROWS
+    X, y = rng.normal(size=(n, 2)), (np.arange(n) % 2000 == 0).astype(int)
+    keys = row_keys(X)
+    chosen = sample_by_key(keys, y, None, SEARCH_ROWS)
+    assert abs(len(chosen) - SEARCH_ROWS) < 5 and np.sum(y[chosen]) == 2
+    order = rng.permutation(n)
+    assert set(order[sample_by_key(keys[order], y[order], None, SEARCH_ROWS)]) == set(chosen)
+    repeated = np.repeat(np.arange(n), 1 + np.arange(n) % 3)
+    again = sample_by_key(keys[repeated], y[repeated], None, SEARCH_ROWS)
+    assert set(repeated[again]) == set(chosen) and len(again) == np.sum(1 + chosen % 3)
+    weights = np.ones(n)
+    weights[chosen[:100]] = 0
+    assert not set(sample_by_key(keys, y, weights, SEARCH_ROWS)) & set(chosen[:100])
+
+
+# ------------------------------------------------------------------ the search
+
+
+class RowsOfKnownLoss:
+    """In place of `TrialRows`: scores of two classes with the errors that a function of recipe and penalty says."""
+
+    def __init__(self, errors):
+        self.errors, self.asked = errors, []
+
+    def left_out(self, base, recipe):
+        def scores(penalty):
+            self.asked.append((recipe, penalty))
+            n_wrong = round(10_000 * self.errors(recipe, penalty))
+            wrong = np.arange(10_000) < n_wrong
+            s = np.where(wrong, 1.0, -1.0)
+            return LeftOut(penalty, np.column_stack([-s, s]), np.zeros(10_000, dtype=int), np.full(10_000, 1e-4))
+
+        return scores
+
+
+START = Recipe(None, "soft-cubic", 0.2, 0.3)
+FREE = {"base_map": [None, "splines"], "ridge": [0.3, 0.03, 1.0], "label_smoothing": [0.2, 0.0]}
+
+
+def searched(errors, free=FREE):
+    rows = RowsOfKnownLoss(errors)
+    search = Search(rows, {None: Chain(), "splines": Chain()}, lambda recipe: recipe, PENALTIES, [])
+    return search.best(free, START), rows.asked, search.trials
+
+
+def test_the_penalty_is_where_a_parabola_through_the_best_three_is_least():
+    def errors(recipe, penalty):
+        return 0.2 + 0.01 * (np.log10(penalty) - 0.3) ** 2
+
+    best, asked, trials = searched(errors, {})
+    assert sorted(penalty for _, penalty in asked) == [0.1, 1.0, 10.0]
+    assert np.log10(best.penalty) == pytest.approx(0.3, abs=0.02)
+    assert best.error == pytest.approx(errors(START, 1.0), abs=1e-4)
+    assert [trial.penalty for trial in trials] == [10.0, 1.0, 0.1]
+
+
+@pytest.mark.parametrize(("slope", "end"), [(0.02, 0.01), (-0.02, 100.0)])
+def test_penalties_are_followed_downhill_to_the_end(slope, end):
+    best, asked, _ = searched(lambda recipe, penalty: 0.2 + slope * np.log10(penalty), {})
+    assert best.penalty == end
+    assert len(asked) == len({penalty for _, penalty in asked}) <= 4
+
+
+def test_settings_are_varied_one_after_the_other_from_the_best_so_far():
+    def errors(recipe, penalty):
+        gain = 0.03 * (recipe.base_map == "splines") + 0.02 * (recipe.ridge == 0.03) + 0.01 * (recipe.ridge == 1.0)
+        return 0.25 - gain + 0.02 * (recipe.label_smoothing == 0) + 0.01 * np.log10(penalty) ** 2
+
+    best, asked, _ = searched(errors)
+    assert best.recipe == Recipe("splines", "soft-cubic", 0.2, 0.03)
+    assert Recipe("splines", "soft-cubic", 0.2, 1.0) not in {recipe for recipe, _ in asked}  # the other way is worse
+    assert Recipe("splines", "soft-cubic", 0.0, 0.03) in {recipe for recipe, _ in asked}
+
+
+def test_hopeless_settings_cost_one_fit_and_separable_classes_keep_smooth_labels():
+    def errors(recipe, penalty):
+        return (0.02 if recipe.ridge == 0.3 else 0.1) + 0.001 * np.log10(penalty) ** 2
+
+    best, asked, trials = searched(errors, {"ridge": [0.3, 0.03], "label_smoothing": [0.2, 0.0]})
+    assert best.recipe == START
+    (tried,) = [trial for trial in trials if trial.recipe.ridge == 0.03]
+    assert tried.log_loss > HOPELESS * best.log_loss
+    assert all(recipe.label_smoothing == 0.2 for recipe, _ in asked)
+
+
+def test_scores_of_left_out_rows_are_weighted():
+    rows = ArrayRows(np.zeros((3, 1)), np.array([0, 1, 1]), np.array([3.0, 0.0, 1.0]))
+    scores = np.array([[1.0, -1.0], [5.0, -5.0], [1.0, -1.0]])
+    found = LeftOut.of(2.0, scores, rows)
+    assert found.error == 0.25
+    # Both rows that count say p for the first class: the best p is its share, 3/4, up to the doubt in labels.
+    assert found.log_loss(found.temperature) == pytest.approx(-(0.75 * np.log(0.75) + 0.25 * np.log(0.25)), rel=1e-4)
+
+
+# ------------------------------------------------------------------ laws of the whole classifier
+
+
+def same_model(one, other, X, tolerance=1e-6):
+    chosen, expected = dict(one.choices_), dict(other.choices_)
+    for number in ("alpha", "temperature"):
+        assert chosen.pop(number) == pytest.approx(expected.pop(number), rel=tolerance)
+    assert chosen == expected
+    np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), atol=tolerance)
+
+
+@pytest.fixture(scope="module")
+def default():
+    X, y = bent(160)
+    return X, y, GEMClassifier().fit(X, y)
+
+
+def test_a_weight_is_a_repetition_and_none_is_absence(default):
+    X, y, _ = default
+    weights = np.random.default_rng(1).integers(0, 3, len(y))
+    weighted = GEMClassifier().fit(X, y, sample_weight=weights)
+    repeated = GEMClassifier().fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    same_model(weighted, repeated, X)
+
+
+def test_twice_every_row_is_every_row(default):
+    X, y, model = default
+    same_model(GEMClassifier().fit(np.tile(X, (2, 1)), np.tile(y, 2)), model, X)
+    same_model(GEMClassifier().fit(X, y, sample_weight=np.full(len(y), 2e-3)), model, X)
+
+
+def test_the_order_of_rows_does_not_matter(default):
+    X, y, model = default
+    order = np.random.default_rng(2).permutation(len(y))
+    same_model(GEMClassifier().fit(X[order], y[order]), model, X)
+
+
+def test_choices_passed_back_give_the_same_predictions(default):
+    X, y, model = default
+    X_new, _ = bent(500, seed=1)
+    chosen = {name: value for name, value in model.choices_.items() if name != "temperature"}
+    again = GEMClassifier(**chosen).fit(X, y)
+    np.testing.assert_array_equal(again.predict(X_new), model.predict(X_new))
+    np.testing.assert_allclose(again.transform(X_new), model.transform(X_new), atol=1e-10)
+    assert len(again.trials_) == (chosen["label_smoothing"] > 0)
+
+
+def waves(n, seed=0):
+    """Two classes of equal second moments, which stand on a chequered board."""
+    X = np.random.default_rng(seed).uniform(-2, 2, size=(n, 2))
+    return X, (np.sin(3 * X[:, 0]) * np.sin(3 * X[:, 1]) > 0).astype(int)
+
+
+def test_the_best_of_what_was_tried_is_chosen_and_beats_what_it_started_from():
+    X, y = waves(600)
+    model = GEMClassifier().fit(X, y)
+    best = min(model.trials_, key=lambda trial: trial["log_loss"])
+    for name in ("base_map", "feature_map", "ridge", "label_smoothing"):
+        assert model.choices_[name] == best[name]
+    assert model.choices_["base_map"] in ("splines", "products")
+    X_new, y_new = waves(1000, seed=1)
+    start = GEMClassifier(base_map=None, feature_map="soft-cubic", ridge=0.3, label_smoothing=0.2).fit(X, y)
+    assert own_log_loss(model, X_new, y_new) < 0.5 * own_log_loss(start, X_new, y_new)
+
+
+def test_what_is_given_is_not_tried(digits):
+    X, y = (part[digits[1] < 3] for part in digits[:2])
+    model = plain(2, alpha=1e-2, label_smoothing=0.0).fit(X, y)
+    assert model.trials_ == []
+    assert model.classifiers_[0].temperature_ == 1
+    assert model.choices_ == {
+        **{k: v for k, v in PLAIN.items() if k != "classifier_tol"},
+        "label_smoothing": 0,
+        "alpha": 1e-2,
+    }
+    cubes = PowerMap((1, 3))
+    smoothed = plain(2, alpha=1e-2, feature_map=cubes).fit(X, y)
+    (trial,) = smoothed.trials_
+    assert trial["temperature"] == smoothed.choices_["temperature"] == smoothed.classifiers_[0].temperature_
+    assert trial["feature_map"] is smoothed.choices_["feature_map"] is cubes
+    free = plain(2, label_smoothing="auto").fit(X, y)
+    assert {(trial["ridge"], trial["feature_map"], trial["base_map"]) for trial in free.trials_} == {
+        (1.0, "soft-cubic", None)
+    }
+
+
+def test_where_there_is_nothing_to_try_on_the_start_is_taken():
+    X, y, _ = echoes(20, 1)
+    model = GEMClassifier().fit(X, y, groups=np.zeros(len(y)))
+    assert model.trials_ == [] and model.choices_["base_map"] is None
+    assert model.choices_["alpha"] == pytest.approx(1 / 20)
+
+
+# ------------------------------------------------------------------ probabilities
+
+
+def least_log_loss(model, X, y):
+    """Of all temperatures on these rows, by the log probabilities at the model's own."""
+    log_p = model.predict_log_proba(X)
+
+    def loss(t):
+        return -log_softmax(np.exp(t) * log_p, axis=1)[np.arange(len(y)), y].mean()
+
+    found = minimize_scalar(loss, bounds=(-3, 3), method="bounded")
+    return found.fun, np.exp(found.x)
+
+
+@pytest.mark.parametrize("smoothing", [0.2, 0.0])
+def test_the_temperature_is_nearly_the_best_on_fresh_rows(smoothing):
+    """Rows that took part in the directions would say that the model is far surer than it may be."""
+    X, y = load_digits(return_X_y=True)
+    X, X_new, y, y_new = train_test_split(X / 16, y, train_size=500, random_state=0)
+    model = plain(5, alpha="auto", label_smoothing=smoothing).fit(X, y)
+    least, change = least_log_loss(model, X_new, y_new)
+    assert 0.75 < change < 1.35
+    assert own_log_loss(model, X_new, y_new) < 1.05 * least
+
+
+def cells(n, seed):
+    """Three columns of two values each, and labels that are right in seven of ten rows."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, size=(n, 3)).astype(float)
+    truth = np.where(X[:, 0] == X[:, 1], 0.7, 0.3)
+    return X, (rng.random(n) < truth).astype(int), truth
+
+
+def test_probabilities_of_discrete_tables_are_those_of_their_cells():
+    X, y, _ = cells(600, seed=0)
+    model = GEMClassifier().fit(X, y)
+    X_new, _, truth = cells(200, seed=1)
+    assert np.abs(model.predict_proba(X_new)[:, 1] - truth).max() < 0.1
+    order = np.random.default_rng(2).permutation(len(y))
+    same_model(GEMClassifier().fit(X[order], y[order]), model, X_new)
+    weights = np.append(np.ones(len(y)), np.zeros(50))
+    padded = GEMClassifier().fit(np.vstack([X, 1 - X[:50]]), np.append(y, y[:50]), sample_weight=weights)
+    same_model(padded, model, X_new)
+
+
+# ------------------------------------------------------------------ files
+
+
+def test_a_saved_default_predicts_the_same_and_damaged_knots_are_refused(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    model = GEMClassifier(2, base_map="products", alpha=1e-3, label_smoothing=0.0).fit(X, y)
+    again = load(save(model, tmp_path / "model.skops"))
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    (layer,) = [s for s in model.fitted_.scores.stages if isinstance(getattr(s, "feature_map", None), HatProductMap)]
+    layer.feature_map.knots[0] = layer.feature_map.knots[0, ::-1].copy()
+    with pytest.raises((Refusal, ValueError), match="knots of products do not ascend"):
+        load(save(model, tmp_path / "damaged.skops"))

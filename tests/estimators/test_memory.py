@@ -1,0 +1,63 @@
+"""What a fit takes is expected about right, and told where it is more than there is."""
+
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+
+from eigenfeat import GEMClassifier
+from eigenfeat.estimators import memory
+from eigenfeat.estimators.memory import available_bytes, expected_bytes, warn_of_memory
+
+
+@pytest.mark.parametrize("n_rows, n_components", [(600, 12), (5000, 12)], ids=["wide", "long"])
+def test_the_expectation_is_within_a_factor_of_two(n_rows, n_components, monkeypatch):
+    monkeypatch.setattr(memory, "BLOCKS", 0)  # what does not grow
+    rng = np.random.default_rng(0)
+    y = np.arange(n_rows) % 6
+    X = rng.normal(size=(n_rows, 15)) + rng.normal(size=(6, 15))[y]
+    tracemalloc.start()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = GEMClassifier(n_components, min_eigenvalue=None, max_iter=2, n_jobs=1).fit(X, y)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    n_features = model.fitted_.features.n_columns(15)
+    expected = expected_bytes(n_rows, 15, 6, len(model.eigenvalues_), n_features)
+    assert peak - 50e6 < 2 * expected
+    assert expected < 2 * peak
+
+
+def test_more_of_anything_takes_more():
+    plain = (1000, 10, 3, 100, 600)
+    for i in range(5):
+        more = [value * (2 if i == j else 1) for j, value in enumerate(plain)]
+        assert expected_bytes(*more) > expected_bytes(*plain)
+    assert expected_bytes(*plain, itemsize=4) < expected_bytes(*plain)
+
+
+def test_what_is_free_is_the_least_that_anyone_says(tmp_path, monkeypatch):
+    (tmp_path / "meminfo").write_text("MemTotal:  100 kB\nMemAvailable:   50 kB\n")
+    (tmp_path / "max").write_text("40000\n")
+    (tmp_path / "current").write_text("10000\n")
+    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(memory, "CONTAINER", (tmp_path / "max", tmp_path / "current"))
+    assert available_bytes() == 30000
+    (tmp_path / "max").write_text("max\n")
+    assert available_bytes() == 51200
+    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "absent")
+    assert available_bytes() is None
+
+
+def test_a_warning_where_it_is_too_much(monkeypatch):
+    monkeypatch.setattr(memory, "available_bytes", lambda: 10**9)
+    with pytest.warns(ResourceWarning, match=r"It will take about 2.0 GB beside its rows, and 1.0 GB are free"):
+        warn_of_memory(2 * 10**9, "It")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_memory(10**8, "It")
+        monkeypatch.setattr(memory, "available_bytes", lambda: None)
+        warn_of_memory(10**18, "It")
