@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from eigenfeat import GEMFeatures, MultinomialLogit
+from eigenfeat import GEMClassifier, GEMFeatures, MultinomialLogit
 from eigenfeat.features.maps import PowerMap
 
 
