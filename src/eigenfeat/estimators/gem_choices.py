@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import log_softmax
 from sklearn.utils import check_random_state
 
+from eigenfeat._threads import one_blas_thread
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.features.stack import StackSettings, fit_stack, layer_moments
 from eigenfeat.linear.calibration import best_temperature
@@ -223,6 +224,10 @@ class Search:
 
     def best(self, free: Candidates, start: Recipe) -> Trial:
         """The trial of least log loss: one field of the recipe after the other is varied, in the order of ``free``."""
+        with one_blas_thread():  # trials are many small products, which more threads only slow down
+            return self._best(free, start)
+
+    def _best(self, free: Candidates, start: Recipe) -> Trial:
         best = self._try(start, None)
         for name, values in free.items():
             before = best
