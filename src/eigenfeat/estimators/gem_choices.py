@@ -33,7 +33,7 @@ CANDIDATES: Candidates = {
 }
 """What "auto" stands for, besides the base map, which depends on the columns."""
 
-SEARCH_ROWS, SEARCH_SHARE, MOST_SEARCH_ROWS = 3000, 0.4, 8000
+SEARCH_ROWS, SEARCH_SHARE, MOST_SEARCH_ROWS = 3000, 0.4, 5000
 """Rows that settings are tried on: all up to the first number, then a share of them up to the last."""
 
 FOLDS = ((300, 5, 5), (2000, 3, 3), (np.inf, 4, 1))

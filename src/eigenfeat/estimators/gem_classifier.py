@@ -53,7 +53,7 @@ class GEMClassifier(GEMClassifierBase):
     rows out of everything, moments, directions, maps and logit, and has the log loss of those rows at the temperature
     :math:`\tau` that suits them best, :math:`p = \mathrm{softmax}(\tau s)`; the temperature of the chosen settings is
     that of the model, which is then fitted to all rows. Trials run over all rows up to 3000, beyond that over 40 % of
-    them, at most 8000: fewer than 300 rows are left out in five parts, fewer than 2000 in three, otherwise a quarter
+    them, at most 5000: fewer than 300 rows are left out in five parts, fewer than 2000 in three, otherwise a quarter
     once. Equal rows, and rows of one group, are left out together.
 
     Algorithm 1 as printed in the paper is ``GEMClassifier(columns=None, class_pairs="all", feature_map="cubic",
