@@ -75,7 +75,7 @@ NO_SPECTRUM = {
 # hundred roundings (6e-8), unless something else decides it.
 ROUNDING = 1e-4
 FLOAT32 = {
-    # The convex stage stops at a relative gap of 1e-2 (the logit by itself 1e-4), in either type after steps of its own;
+    # The convex stage stops at a relative gap of 1e-2 (the logit by itself 1e-4), in either type by steps of its own;
     # scores of rows far from the boundary, which hardly change the objective, are the last to settle.
     "GEMClassifier": 0.15,
     "GEMClassifierCV": 0.15,
