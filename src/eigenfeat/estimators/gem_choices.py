@@ -267,7 +267,7 @@ class Search:
         return _between(path)
 
     def _start(self, best: Trial | None) -> int:
-        if best is None:
+        if best is None or len(self.penalties) == 1:
             return len(self.penalties) // 2
         return int(np.argmin(np.abs(np.log(np.asarray(self.penalties) / best.penalty))))
 

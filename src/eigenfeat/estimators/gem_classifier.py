@@ -32,6 +32,7 @@ from eigenfeat.estimators.gem_classifier_base import (
     LastStage,
     TrainingRows,
 )
+from eigenfeat.estimators.multinomial_logit import warn_of_temperature
 from eigenfeat.features.column_basis import curved_columns, product_knots
 from eigenfeat.features.stack import layer_moments, timed
 from eigenfeat.rows import ArrayRows, RandomRows, held
@@ -265,6 +266,7 @@ class GEMClassifier(GEMClassifierBase):
             [],
         )
         best = search.best(free, start)
+        warn_of_temperature(best.temperature, type(self).__name__)
         alpha = best.penalty / n_rows if self.alpha == "auto" else self.alpha
         self.choices_ = best.recipe.params | {"alpha": alpha, "temperature": best.temperature}
         self.trials_ = [trial.as_dict() for trial in search.trials]
