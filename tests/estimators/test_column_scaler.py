@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from gem_data import plain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -20,7 +21,7 @@ CANCER = load_breast_cancer().data
 MIXED = np.column_stack([CANCER, CANCER[:, 0] > 14, np.ones(len(CANCER))])
 TREATMENTS = ["auto", "standardise", "common", "quantile-normal", "none"]
 SMALL_GRID = {"ridges": (1.0,), "min_eigenvalues": (0.0,), "n_components_grid": (2,), "alphas": (1e-3,)}
-ESTIMATORS = [GEMFeatures(2), GEMClassifier(2), GEMClassifierCV(**SMALL_GRID), GEMRegressor(2)]
+ESTIMATORS = [GEMFeatures(2), plain(2, alpha=1e-3), GEMClassifierCV(**SMALL_GRID), GEMRegressor(2)]
 every_gem = pytest.mark.parametrize("gem", ESTIMATORS, ids=lambda gem: type(gem).__name__)
 
 

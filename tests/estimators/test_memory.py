@@ -5,8 +5,8 @@ import warnings
 
 import numpy as np
 import pytest
+from gem_data import plain
 
-from eigenfeat import GEMClassifier
 from eigenfeat.estimators import memory
 from eigenfeat.estimators.memory import available_bytes, expected_bytes, warn_of_memory
 
@@ -21,7 +21,7 @@ def test_the_expectation_is_within_a_factor_of_two(n_rows, n_components, monkeyp
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = GEMClassifier(n_components, min_eigenvalue=None, max_iter=2, n_jobs=1).fit(X, y)
+            model = plain(n_components, label_smoothing=0, alpha=1e-3, max_iter=2, n_jobs=1).fit(X, y)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -19,7 +19,9 @@ def skewed_classes(seed, k=4, n=150, d=5):
 
 
 def projections(X, y, **parameters):
-    model = GEMFeatures(d_all := X.shape[1], ridge=0.0, feature_map="identity", keep_inputs=False, **parameters)
+    model = GEMFeatures(
+        d_all := X.shape[1], ridge=0.0, feature_map="identity", keep_inputs=False, columns=None, **parameters
+    )
     assert d_all == model.n_components
     return model.fit(X, y).transform(X)
 
@@ -37,7 +39,7 @@ def test_zero_mean_skewed_classes_keep_their_signs_under_any_change_of_basis(see
 
 def test_the_long_tail_of_the_numerator_is_positive():
     X, y = skewed_classes(7)
-    model = GEMFeatures(3, ridge=0.1, feature_map="identity", keep_inputs=False).fit(X, y)
+    model = GEMFeatures(3, ridge=0.1, feature_map="identity", keep_inputs=False, columns=None).fit(X, y)
     Z = model.transform(X)
     for column, (above, _) in enumerate(model.pairs_):
         p = Z[y == above, column]
@@ -53,6 +55,6 @@ def test_a_mean_that_says_something_decides_alone(monkeypatch):
         raise AssertionError("rows were asked")
 
     monkeypatch.setattr(orientation, "_tail_signs", never)
-    model = GEMFeatures(2, feature_map="identity", keep_inputs=False).fit(X, y)
+    model = GEMFeatures(2, feature_map="identity", keep_inputs=False, columns=None).fit(X, y)
     for column, (above, _) in enumerate(model.pairs_):
         assert model.transform(X)[y == above, column].mean() > 0

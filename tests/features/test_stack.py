@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from eigenfeat.features.layer import LayerSettings
+from eigenfeat.features.layer import AUTO_PER_PAIR, LayerSettings
 from eigenfeat.features.maps import SplineMap, as_feature_map
 from eigenfeat.features.stack import Stack, StackSettings, fit_stack, layer_moments, without_inputs
 from eigenfeat.quotients import Regularisation
@@ -59,7 +59,7 @@ def test_inner_layers_are_narrow_unless_told_otherwise(rows):
     stack, _ = fitted(rows, StackSettings((inner, open_layer)))
     first, second = (layer.directions.n_directions for layer in stack.layers)
     assert first == 12  # one of each of twelve pairs, six columns each
-    assert second == 12 * 20
+    assert second == 12 * AUTO_PER_PAIR
     told, _ = fitted(rows, StackSettings((replace(inner, n_components=3), open_layer)))
     assert told.layers[0].directions.n_directions == 36
 

@@ -9,7 +9,8 @@ from scipy.sparse import csr_matrix
 from sklearn.datasets import load_digits
 
 from eigenfeat import GEMClassifier, GEMClassifierCV, GEMFeatures
-from eigenfeat.features.pairs import STRATEGIES, choose_contrasts
+from eigenfeat.features.layer import AUTO_PER_PAIR
+from eigenfeat.features.pairs import STRATEGIES, auto_directions, choose_contrasts
 from eigenfeat.features.subclasses import ROWS_EACH, Subclasses, between_subclasses, clustered, nearest
 from eigenfeat.moments import collect_moments
 from eigenfeat.rows import ArrayRows
@@ -115,8 +116,8 @@ def test_directions_solve_the_problem_of_their_subclasses(digits):
 def test_budgets_hold_as_pairs_grow(digits):
     X, y = digits
     sizes = [len(GEMFeatures(subclasses=s).fit(X, y).eigenvalues_) for s in (None, 4, 8)]
-    assert sizes[0] == 12 * 20
-    assert sizes[1] == 12 * 16 * 12
+    assert sizes[0] == 12 * AUTO_PER_PAIR
+    assert sizes[1] == 12 * 16 * (auto_directions(4, len(y)) // (12 * 16))
     assert max(sizes) <= 2400
 
 

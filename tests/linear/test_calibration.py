@@ -8,7 +8,7 @@ from sklearn.metrics import log_loss
 
 from eigenfeat import MultinomialLogit
 from eigenfeat.estimators.validation import row_keys
-from eigenfeat.linear.calibration import best_temperature, left_out_parts
+from eigenfeat.linear.calibration import best_temperature, is_at_bound, left_out_parts
 from eigenfeat.linear.logit import LogitSolver
 from eigenfeat.rows import as_row_source
 
@@ -107,3 +107,10 @@ def test_a_repeated_row_is_a_row_of_twice_the_weight():
     one = MultinomialLogit(1e-2, label_smoothing=0.2, tol=1e-8).fit(X, y, np.full(80, 2.0), groups=keys)
     two = MultinomialLogit(1e-2, label_smoothing=0.2, tol=1e-8).fit(X[twice], y[twice], groups=twice)
     assert one.temperature_ == pytest.approx(two.temperature_, rel=1e-3)
+
+
+def test_a_temperature_at_an_end_of_its_range_is_known():
+    assert is_at_bound(0.1) and is_at_bound(100.0) and not is_at_bound(1.0)
+    scores = np.array([[3.0, 0.0], [0.0, 3.0]])
+    wrong = best_temperature(scores, np.array([1, 0]), np.full(2, 0.5))
+    assert is_at_bound(wrong)  # scores that are always wrong are best not looked at

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, load_iris
 from sklearn.metrics import confusion_matrix
 
 from eigenfeat import FisherLDA, GEMClassifier, GEMClassifierCV, GEMFeatures, GEMRegressor
@@ -115,3 +115,12 @@ def test_reliance_is_drawn_by_direction_and_by_pair():
     assert bars.get_yticklabels()[2].get_text() == "a vs b, no. 2"
     grid = plot_reliance(Relied(), None, by="pair").images[0].get_array().filled(np.nan)
     np.testing.assert_allclose(grid, [[np.nan, 30, np.nan], [30, np.nan, np.nan], [40, np.nan, np.nan]])
+
+
+def test_projections_are_of_the_components_whatever_stands_before_them():
+    X, y = load_iris(return_X_y=True)
+    for base_map in (None, "splines", "products"):
+        options = {"feature_map": "soft-cubic", "ridge": 0.3, "alpha": 1e-2, "label_smoothing": 0.0}
+        model = GEMClassifier(2, base_map=base_map, **options).fit(X[::2], y[::2])
+        expected = model._inputs.at(X) @ model.components_.T + model.offsets_
+        np.testing.assert_allclose(project(model, X, [0, 5]), expected[:, [0, 5]], atol=1e-10)

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import log_softmax
 from sklearn.utils import check_random_state
 
+from eigenfeat._threads import one_blas_thread
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.features.stack import StackSettings, fit_stack, layer_moments
 from eigenfeat.linear.calibration import best_temperature
@@ -32,7 +33,7 @@ CANDIDATES: Candidates = {
 }
 """What "auto" stands for, besides the base map, which depends on the columns."""
 
-SEARCH_ROWS, SEARCH_SHARE, MOST_SEARCH_ROWS = 3000, 0.4, 8000
+SEARCH_ROWS, SEARCH_SHARE, MOST_SEARCH_ROWS = 3000, 0.4, 5000
 """Rows that settings are tried on: all up to the first number, then a share of them up to the last."""
 
 FOLDS = ((300, 5, 5), (2000, 3, 3), (np.inf, 4, 1))
@@ -223,6 +224,10 @@ class Search:
 
     def best(self, free: Candidates, start: Recipe) -> Trial:
         """The trial of least log loss: one field of the recipe after the other is varied, in the order of ``free``."""
+        with one_blas_thread():  # trials are many small products, which more threads only slow down
+            return self._best(free, start)
+
+    def _best(self, free: Candidates, start: Recipe) -> Trial:
         best = self._try(start, None)
         for name, values in free.items():
             before = best
@@ -262,7 +267,7 @@ class Search:
         return _between(path)
 
     def _start(self, best: Trial | None) -> int:
-        if best is None:
+        if best is None or len(self.penalties) == 1:
             return len(self.penalties) // 2
         return int(np.argmin(np.abs(np.log(np.asarray(self.penalties) / best.penalty))))
 

@@ -32,6 +32,7 @@ from eigenfeat.estimators.gem_classifier_base import (
     LastStage,
     TrainingRows,
 )
+from eigenfeat.estimators.multinomial_logit import warn_of_temperature
 from eigenfeat.features.column_basis import curved_columns, product_knots
 from eigenfeat.features.stack import layer_moments, timed
 from eigenfeat.rows import ArrayRows, RandomRows, held
@@ -53,7 +54,7 @@ class GEMClassifier(GEMClassifierBase):
     rows out of everything, moments, directions, maps and logit, and has the log loss of those rows at the temperature
     :math:`\tau` that suits them best, :math:`p = \mathrm{softmax}(\tau s)`; the temperature of the chosen settings is
     that of the model, which is then fitted to all rows. Trials run over all rows up to 3000, beyond that over 40 % of
-    them, at most 8000: fewer than 300 rows are left out in five parts, fewer than 2000 in three, otherwise a quarter
+    them, at most 5000: fewer than 300 rows are left out in five parts, fewer than 2000 in three, otherwise a quarter
     once. Equal rows, and rows of one group, are left out together.
 
     Algorithm 1 as printed in the paper is ``GEMClassifier(columns=None, class_pairs="all", feature_map="cubic",
@@ -265,6 +266,7 @@ class GEMClassifier(GEMClassifierBase):
             [],
         )
         best = search.best(free, start)
+        warn_of_temperature(best.temperature, type(self).__name__)
         alpha = best.penalty / n_rows if self.alpha == "auto" else self.alpha
         self.choices_ = best.recipe.params | {"alpha": alpha, "temperature": best.temperature}
         self.trials_ = [trial.as_dict() for trial in search.trials]

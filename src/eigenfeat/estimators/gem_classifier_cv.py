@@ -16,6 +16,7 @@ from eigenfeat.estimators.gem_base import RENAMED
 from eigenfeat.estimators.gem_choices import LeftOut, class_scores
 from eigenfeat.estimators.gem_classifier_base import GEMClassifierBase, LastStage, TrainingRows
 from eigenfeat.estimators.gem_search import Candidate, Grid, Split, class_splits, common_rows, grid
+from eigenfeat.estimators.multinomial_logit import warn_of_temperature
 from eigenfeat.estimators.search import keep_search
 from eigenfeat.features.stack import Stack, StackSettings, fit_stack, layer_moments, with_map
 from eigenfeat.moments import Moments, merged_moments
@@ -224,6 +225,7 @@ class GEMClassifierCV(GEMClassifierBase):
         for name, value in best.params.items():
             setattr(self, f"{name}_", value)
         temperature = float(np.exp(np.log(temperatures[self.best_index_]).mean()))
+        warn_of_temperature(temperature, type(self).__name__)
         last = LastStage(best.alpha, best.label_smoothing, temperature)
         return self._fit_members(merged_moments(parts), training, self._member_settings(training, **best.params), last)
 

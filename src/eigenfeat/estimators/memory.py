@@ -38,7 +38,7 @@ def expected_bytes(
     --------
     >>> from eigenfeat.estimators.memory import expected_bytes
     >>> f"{expected_bytes(60_000, 784, 10, 1800, 12_000, itemsize=4) / 1e9:.1f} GB"
-    '1.6 GB'
+    '1.5 GB'
     """
     moments = n_classes * n_columns**2 * 8
     projections = n_rows * n_directions * itemsize

@@ -36,6 +36,12 @@ def left_out_parts(n_rows: int, rng: np.random.RandomState, keys: np.ndarray | N
     return [part for part in parts if 0 < len(part) < n_rows]
 
 
+def is_at_bound(temperature: float) -> bool:
+    """Whether a temperature is at an end of the range that is searched: the best one may be beyond."""
+    low, high = TEMPERATURES
+    return not 1.01 * low < temperature < high / 1.01
+
+
 def best_temperature(scores: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> float:
     """τ such that ``softmax(τ s)`` has the least log loss."""
 

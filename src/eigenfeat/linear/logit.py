@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from eigenfeat._threads import one_blas_thread
 from eigenfeat.linear.calibration import best_temperature, left_out_parts
 from eigenfeat.linear.newton import newton_steps
 from eigenfeat.linear.objective import LogitObjective, LogitPoint
@@ -50,6 +52,8 @@ REBUILD_MARGIN = 2.0
 # Fits that leave rows out for one number, the temperature, need no more than this.
 LEFT_OUT_GAP = 5e-2
 LEFT_OUT_STEPS = 20
+# Rows times columns below which threads of BLAS cost more, in being woken for every product, than they save.
+FEW_NUMBERS = 1e7
 TINY = np.finfo(float).tiny
 
 
@@ -218,6 +222,11 @@ class LogitSolver:
         callback : callable, optional
             Called with the number of the step and the ``Step`` after each.
         """
+        few = self.objective.passes.n_rows * self.objective.passes.n_columns < FEW_NUMBERS
+        with one_blas_thread() if few else nullcontext():
+            return self._fit(alpha, initial, tol, max_iter, callback)
+
+    def _fit(self, alpha, initial, tol, max_iter, callback) -> LogitFit:
         self._set_alpha(alpha)
         objective = self.objective
         point = objective.at(self._start(initial))

@@ -9,6 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.metrics import confusion_matrix
 
+from eigenfeat.stages import Chain
+
 SIGNAL, NOISE = "#2a6f97", "#9aa5b1"
 DIVERGING, SEQUENTIAL = "RdBu_r", "Blues"
 
@@ -226,7 +228,10 @@ def plot_confusion(y_true: Any, y_pred: Any, labels: Any = None, ax: Any = None)
 def project(model: Any, X: Any, index: Sequence[int]) -> np.ndarray:
     """The projections of rows on the chosen components, by the model's own chain."""
     X = X.to_numpy() if hasattr(X, "to_numpy") else X
-    return model.fitted_.features.projecting.at(X)[:, list(index)]
+    stages = model.fitted_.features.stages
+    before = getattr(model, "_inputs", Chain())  # columns treated, and a base map, whose projections are not components
+    after = Chain(stages[len(before.stages) :]).projecting
+    return before.then(*after.stages).at(X)[:, list(index)]  # type: ignore[union-attr]
 
 
 def component_groups(model: Any) -> dict[str, np.ndarray]:
