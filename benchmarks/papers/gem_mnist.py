@@ -256,7 +256,7 @@ def claims(data: Data, n_draws: int) -> None:
             errors.setdefault(name, []).append(wrong(model.predict_log_proba(held_out), data.held_labels))
             alpha = model.choices_["alpha"]
             print(f"  draw {draw}, {name}: {errors[name][-1]} of 10,000 wrong, alpha {alpha:.1e}", flush=True)
-    print(f"\n{'10,000 rows to fit':<32}{'held-out errors':>17}{'above GEM as printed, draw by draw':>38}")
+    print(f"\n{f'{len(rows)} rows to fit':<32}{'held-out errors':>17}{'above GEM as printed, draw by draw':>38}")
     reference = np.array(errors["GEM as printed"])
     for name, counts in errors.items():
         spread = np.std(counts, ddof=1) if n_draws > 1 else 0.0
@@ -287,7 +287,8 @@ def main() -> None:
             f"{name:<12} {result.wrong(data.y_test):>6} {PAPER[name]:>6} {result.n_directions:>11} "
             f"{result.seconds:>7.0f} {result.cpu_seconds:>7.0f}"
         )
-    print("\nmethod       errors  paper  directions   fit s   CPU s", *lines, sep="\n")
+    if lines:
+        print("\nmethod       errors  paper  directions   fit s   CPU s", *lines, sep="\n")
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f} GB")
 
 
