@@ -16,7 +16,7 @@ from eigenfeat.rows import ArrayRows, RowSample, RowSource, sampled
 from eigenfeat.stages import Chain, FeatureLayer, Fitted
 
 N_KNOTS = 6
-"""Knots a column by default; 5 to 9 gave errors within a standard deviation of each other on ten tables."""
+"""Knots a column by default: curves with four bends."""
 
 
 def basis_sample(rows: RowSource) -> RowSample:

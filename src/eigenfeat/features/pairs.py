@@ -21,7 +21,7 @@ AUTO_DIRECTIONS = (600, 1200)
 """Directions in all that ``n_components=None`` aims at, for few rows and for many."""
 
 ROWS_A_DIRECTION = 25
-"""Rows that pay for one more direction in between: with fewer, more directions cost time and no longer lower errors."""
+"""Rows for one more direction in between."""
 
 AUTO_COEFFICIENTS = 240_000
 """Directions times classes it allows: what a pass of the last stage costs grows with both, so it has fewer beyond a
