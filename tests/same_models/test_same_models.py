@@ -1,4 +1,4 @@
-"""Every estimator fits the models that it fitted when ``outputs.npz`` was stored."""
+"""Every estimator fits the models that it fitted when ``outputs`` was stored."""
 
 from functools import cache
 
