@@ -11,7 +11,8 @@ ROOT = Path(eigenfeat.__file__).parent
 
 # Lower layers first; a layer may import from itself and from those before it.
 ORDER = [
-    {"_destination", "_moved", "_sklearn", "_threads"},
+    {"_destination", "_moved", "_threads"},
+    {"_sklearn"},
     {"rows"},
     {"moments"},
     {"quotients"},

@@ -16,6 +16,8 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import _check_feature_names_in as check_feature_names_in
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
+from eigenfeat._threads import blas_for_this_thread
+
 __all__ = [
     "COUNT",
     "NON_NEGATIVE",
@@ -47,7 +49,7 @@ def checked_fit(method: Callable) -> Callable:
     what an earlier one left, perhaps under other parameters, is dropped, unless a warm start asks for it; and where it
     fails, the model is as it was. What it leaves is checked (`_check_outcome` of the estimator).
     """
-    checked = _fit_context(prefer_skip_nested_validation=True)(method)
+    checked = _in_threads(_fit_context(prefer_skip_nested_validation=True)(method))
     if method.__name__ not in WHOLE_FITS:
         return checked
 
@@ -72,6 +74,17 @@ def checked_fit(method: Callable) -> Callable:
         return result
 
     return fit
+
+
+def _in_threads(method: Callable) -> Callable:
+    """A fit among others in threads takes one core, so that they neither change nor hinder each other."""
+
+    @wraps(method)
+    def considerate(self, *args, **kwargs):
+        with blas_for_this_thread():
+            return method(self, *args, **kwargs)
+
+    return considerate
 
 
 @contextmanager

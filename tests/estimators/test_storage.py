@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from eigenfeat import FisherLDA, LeastSquaresLDA
-from eigenfeat.estimators.storage import canonical, check_table, check_targets
+from eigenfeat import FisherLDA, LeastSquaresLDA, OrientedPCA
+from eigenfeat.estimators.storage import canonical, check_gaps, check_table, check_targets
 
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(20, 4)) * (rng.random((20, 4)) < 0.6), np.arange(20) % 2
@@ -97,3 +97,13 @@ def test_entries_are_sorted_in_a_copy():
 def test_what_is_canonical_is_not_copied():
     matrix = sparse.csr_array(X)
     assert canonical(matrix) is matrix and canonical(X) is X
+
+
+@pytest.mark.parametrize("missing", [np.nan, None, float("nan")])
+def test_missing_targets_are_refused_even_where_they_are_not_used(missing):
+    gaps = np.array([*y[:-1].tolist(), missing], dtype=object if missing is None else float)
+    with pytest.raises(ValueError, match="no value in 1 of 20"):
+        OrientedPCA().fit(X, gaps, noise=X)
+    check_gaps(y)
+    check_gaps(["a", "b"])
+    check_gaps(np.array([[1.0, np.inf], [0.0, 2.0]]))

@@ -1,7 +1,9 @@
 """The whole grid, estimator x input and estimator x parameter, in a process that may die; a table of outcomes.
 
 ``make fuzz`` runs it. ``python tests/robustness/fuzz.py --only 'GEMClassifier: rows'`` runs the cases whose names
-match, ``--worst`` prints everything that was neither answered nor refused clearly, ``--save`` keeps all outcomes.
+match, ``--worst`` prints everything that was neither answered nor refused clearly, ``--save`` keeps all outcomes,
+``--part 2/8`` runs the second of eight parts, and ``--read`` prints the table of what parts have saved. The library that
+is tried is the one on ``PYTHONPATH``: ``--like`` runs the cases of another's saved outcomes, as far as it knows them.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ sys.path.insert(0, str(HERE))
 
 from fuzz_inputs import INPUTS, Input, plain_input  # noqa: E402
 from fuzz_judging import GOOD, OUTCOMES, Outcome, fit, skill, tried  # noqa: E402
-from fuzz_parameters import parameter_values  # noqa: E402
+from fuzz_parameters import HOPELESS, SPECIAL, parameter_values  # noqa: E402
 from fuzz_subjects import CONFIGURATIONS, judges_units, subjects, takes  # noqa: E402
 
 import eigenfeat  # noqa: E402
@@ -49,14 +51,15 @@ def cases() -> dict[str, Callable[[], Case]]:
             found[f"{name}: {words}"] = lambda make=make, spoil=spoil: (make, spoil(plain_input(make())))  # type: ignore[misc]
         if name not in CONFIGURATIONS:
             for parameter, words, value in parameter_values(make()):
-                found[f"{name}: {parameter}={words}"] = _of_parameter(make, parameter, value)
+                hopeless = parameter in SPECIAL and words in HOPELESS
+                found[f"{name}: {parameter}={words}"] = _of_parameter(make, parameter, value, hopeless)
     return found
 
 
-def _of_parameter(make: Callable[..., Any], parameter: str, value: Any) -> Callable[[], Case]:
+def _of_parameter(make: Callable[..., Any], parameter: str, value: Any, hopeless: bool) -> Callable[[], Case]:
     def case() -> Case:
         given = plain_input(make())
-        return (lambda: make(**{parameter: value})), Input(given.X, given.y)
+        return (lambda: make(**{parameter: value})), Input(given.X, given.y, hopeless=hopeless)
 
     return case
 
@@ -157,6 +160,30 @@ def sampled(names: list[str], count: int | None, seed: int) -> list[str]:
     return [name for i, name in enumerate(names) if i in chosen]
 
 
+def part_of(names: list[str], part: str) -> list[str]:
+    """Every n-th of the names, for ``part`` such as "2/8" from the second on: parts take about equally long."""
+    first, count = map(int, part.split("/"))
+    if not 1 <= first <= count:
+        raise ValueError(f"--part must be i/n with i from 1 to n, got {part}")
+    return names[first - 1 :: count]
+
+
+def chosen(options: argparse.Namespace) -> list[str]:
+    """The names of the cases that are asked for and can be made here."""
+    known = cases()
+    asked = json.loads(options.like.read_text()) if options.like else known
+    absent = sum(name not in known for name in asked)
+    if absent:
+        print(f"{absent:,} of {len(asked):,} cases are of estimators or parameters that this library does not have")
+    names = [name for name in asked if name in known and re.search(options.only, name)]
+    return sampled(part_of(names, options.part), options.sample, options.seed)
+
+
+def read(files: list[Path]) -> dict[str, Outcome]:
+    """What several runs have saved, together."""
+    return {name: Outcome(*found) for file in files for name, found in json.loads(file.read_text()).items()}
+
+
 def table(outcomes: dict[str, Outcome]) -> str:
     """Counts of outcomes, a line a subject."""
     by_subject: dict[str, Counter] = {}
@@ -175,21 +202,23 @@ def main() -> None:
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--only", default="", help="a regular expression of names")
     parser.add_argument("--worst", action="store_true", help="print every case that is neither ok nor a clear error")
+    parser.add_argument("--part", default="1/1", help="i/n: the i-th of n parts")
     parser.add_argument("--sample", type=int, help="so many of them, drawn with --seed")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--like", type=Path, help="a JSON file of outcomes, whose cases are run")
     parser.add_argument("--save", type=Path, help="a JSON file of all outcomes")
+    parser.add_argument("--read", type=Path, nargs="+", help="files of outcomes, shown instead of running anything")
     options = parser.parse_args()
     if options.work:
         work()
         return
     started, outcomes = time.perf_counter(), {}
-    names = [name for name in cases() if re.search(options.only, name)]
-    for name, outcome in run(sampled(names, options.sample, options.seed)):
+    for name, outcome in read(options.read).items() if options.read else run(chosen(options)):
         outcomes[name] = outcome
         if options.worst and outcome.kind not in GOOD:
             print(f"{outcome.kind:>12}  {name}  {outcome.words}", flush=True)
     print(table(outcomes))
-    print(f"{len(outcomes):,} cases in {time.perf_counter() - started:.0f} s")
+    print(f"{len(outcomes):,} cases" + ("" if options.read else f" in {time.perf_counter() - started:.0f} s"))
     if options.save:
         options.save.write_text(json.dumps(outcomes, indent=0))
     sys.exit(any(outcome.kind not in GOOD for outcome in outcomes.values()))

@@ -28,6 +28,8 @@ class Input:
         Whether everything that tells the classes apart is still there: a model of it must be as good as ever.
     units : str
         What is in other units than before: "rows", "weights" or nothing.
+    hopeless : bool
+        Whether no right answer exists: it must be refused, even where nothing would be made of it.
     """
 
     X: Any
@@ -36,6 +38,7 @@ class Input:
     more: dict[str, Any] = field(default_factory=dict)
     intact: bool = False
     units: str = ""
+    hopeless: bool = False
 
 
 Spoiler = Callable[[Input], Input]
@@ -106,6 +109,17 @@ def weights_of(size: float) -> Spoiler:
 
 def groups(values: np.ndarray) -> Spoiler:
     return lambda given: replace(given, more={"groups": values}, intact=False)
+
+
+def hopeless(spoil: Spoiler) -> Spoiler:
+    """What must be refused. Trials, which have no sparse form, are left as they are by some."""
+
+    def mark(given: Input) -> Input:
+        spoilt = spoil(given)
+        changed = any(getattr(spoilt, part) is not getattr(given, part) for part in ("X", "y", "weights", "more"))
+        return replace(spoilt, hopeless=changed)
+
+    return mark
 
 
 def both(*spoilers: Spoiler) -> Spoiler:
@@ -351,4 +365,14 @@ GROUPS: dict[str, Spoiler] = {
     "groups of two columns": groups(np.zeros((N_ROWS, 2))),
 }
 
+HOPELESS = (
+    *("an infinite entry", "a missing entry", "a frame with gaps", "CSR with NaN", "huge longdouble", "complex", "text"),
+    *(words for words in SPARSE if words.startswith("CSR, ")),
+    *("y with NaN", "y too short", "y too long", "y of one row"),
+    *("weights of zero", "a negative weight", "a weight of NaN", "an infinite weight", "too few weights"),
+    *("weights of two columns", "weights as text", "weights complex"),
+    *("groups too short", "groups too long"),
+)
+
 INPUTS: dict[str, Spoiler] = {**MAGNITUDES, **SHAPES, **TYPES, **SPARSE, **LABELS, **WEIGHTS, **GROUPS}
+INPUTS |= {words: hopeless(INPUTS[words]) for words in HOPELESS}

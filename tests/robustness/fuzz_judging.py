@@ -18,7 +18,7 @@ from sklearn.base import is_classifier, is_regressor
 import eigenfeat
 
 #: From best to worst; "crash" and "hang" are seen by whoever runs the case.
-OUTCOMES = ("ok", "clear error", "collapse", "silent NaN", "raw error", "hang", "crash")
+OUTCOMES = ("ok", "clear error", "accepted", "collapse", "silent NaN", "raw error", "hang", "crash")
 GOOD = ("ok", "clear error")
 
 VERBS = ("transform", "decision_function", "predict_proba", "score_samples")
@@ -59,6 +59,8 @@ def tried(make: Callable[[], Any], given: Input, reference: float | None = None)
             return judged_error(problem)
     if wrong:
         return Outcome("silent NaN", wrong)
+    if given.hopeless and (given.weights is None or takes(model, "sample_weight")):
+        return Outcome("accepted", "an answer where there is none")
     warned = any(issubclass(w.category, UserWarning) for w in caught)
     if found is not None and found < reference - LOSS and not warned:  # type: ignore[operator]
         return Outcome("collapse", f"skill {found:.2f} instead of {reference:.2f}")

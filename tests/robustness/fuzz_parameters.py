@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-
-from eigenfeat._sklearn import Interval, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 
 NUMBERS = (0, 1, -1, 2, 0.5, 1e-300, 1e-12, 1e12, 1e300, math.nan, math.inf, 10**9)
 OTHERS: tuple[Any, ...] = (None, "no such word", True, [], {}, (1, 2), np.float32(0.5), object())
@@ -46,6 +45,8 @@ PRIORS: dict[str, Any] = {
 #: Counts of fits, members and processes: as many as asked for are made, however long that takes.
 REPETITIONS = ("n_estimators", "n_layers", "n_init", "n_restarts", "n_jobs")
 SPECIAL = {"class_weight": CLASS_WEIGHTS, "priors": PRIORS}
+#: What these two may not be called.
+HOPELESS = ("unknown word", "infinite", "NaN", "negative", "of an unknown class", "all zero", "too few", "text", "a list")
 
 
 def parameter_values(estimator: Any) -> Iterator[tuple[str, str, Any]]:

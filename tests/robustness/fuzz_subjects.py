@@ -60,8 +60,18 @@ def judges_units(subject: str, units: str) -> bool:
 
 def subjects() -> dict[str, Callable[..., Any]]:
     """What makes an estimator, by the name its outcomes go under; keyword arguments come on top."""
-    makers: dict[str, Callable[..., Any]] = {name: _maker(name, QUICK.get(name, {})) for name in ESTIMATORS}
-    return makers | {name: _maker(*configuration) for name, configuration in CONFIGURATIONS.items()}
+    makers: dict[str, Callable[..., Any]] = {}
+    for name in ESTIMATORS:
+        known = parameters(name)
+        makers[name] = _maker(name, {key: value for key, value in QUICK.get(name, {}).items() if key in known})
+    for words, (name, settings) in CONFIGURATIONS.items():
+        if name in ESTIMATORS and settings.keys() <= parameters(name):  # an older library may lack some
+            makers[words] = _maker(name, settings)
+    return makers
+
+
+def parameters(name: str) -> set[str]:
+    return set(ESTIMATORS[name]().get_params(deep=False))
 
 
 def takes(estimator: Any, argument: str) -> bool:
@@ -75,6 +85,4 @@ def takes_trials(estimator: Any) -> bool:
 
 def _maker(name: str, settings: dict[str, Any]) -> Callable[..., Any]:
     cls = ESTIMATORS[name]
-    known = cls().get_params(deep=False)
-    settings = {key: value for key, value in settings.items() if key in known}
     return lambda **more: cls(**{**settings, **more})

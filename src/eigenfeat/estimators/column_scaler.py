@@ -113,6 +113,7 @@ class ColumnScaler(OneToOneFeatureMixin, FeaturesMixin, Estimator):
         if isinstance(X, RowSource):
             rows: RowSource = streamed(self, X, y, sample_weight, None)
         else:
+            self._check_unused(X, y)
             X = self._check(X)
             rows = ArrayRows(X, None, check_weights(sample_weight, X))
         stage, self.columns_ = learn_columns(self, rows, self.columns)

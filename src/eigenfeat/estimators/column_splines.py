@@ -94,6 +94,7 @@ class ColumnSplines(FeaturesMixin, Estimator):
         -------
         self
         """
+        self._check_unused(X, y)
         X = self._check(X)
         rows = ArrayRows(X, None, check_weights(sample_weight, X))
         self.fitted_ = Fitted(features=Chain((column_basis(basis_sample(rows), self.n_knots, self.products),)))

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from eigenfeat.estimators.finite import first_not_finite
 from eigenfeat.estimators.magnitudes import check_magnitudes, check_target_magnitudes
-from eigenfeat.estimators.storage import canonical, check_table, check_targets
+from eigenfeat.estimators.storage import canonical, check_gaps, check_table, check_targets
 from eigenfeat.estimators.streaming import refuse_source, streamed_new
 from eigenfeat.rows import RowSource
 from eigenfeat.stages import Fitted
@@ -62,9 +62,10 @@ class Estimator(BaseEstimator):
         return (rows, *targets) if targets else rows
 
     def _check_unused(self, X: Any, y: Any) -> None:
-        """Targets that nothing is made of must still be as many as the rows: else one of the two is another's."""
+        """Targets that nothing is made of must still be as many as the rows, and there: else they are of other rows."""
         if y is not None and not isinstance(X, RowSource):
             check_consistent_length(X, y)
+            check_gaps(y)
 
     def _check_new(self, X: Any, *, streams: bool = False) -> Any:
         """Rows for a model that has been fitted; with ``streams``, a row source stays one."""

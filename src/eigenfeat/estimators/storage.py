@@ -33,6 +33,18 @@ def check_targets(y: Any) -> None:
             )
 
 
+def check_gaps(y: Any) -> None:
+    """Refuses targets of which some are missing, NaN or None, whatever would be made of them."""
+    y = np.asarray(y)
+    if y.dtype.kind in "fO":
+        missing = np.isnan(y) if y.dtype.kind == "f" else np.array([v is None or v != v for v in y.ravel().tolist()])
+        if missing.any():
+            raise ValueError(
+                f"y has no value in {np.count_nonzero(missing)} of {missing.size} places: leave out the rows without "
+                "one, or y where it is not used."
+            )
+
+
 def canonical(X: Any) -> Any:
     """CSR rows with sorted, distinct indices: the caller's own where they are so already, else a copy."""
     if not sparse.issparse(X) or X.has_canonical_format:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -10,7 +9,7 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from eigenfeat._threads import blas_threads, one_blas_thread
+from eigenfeat._threads import blas_threads, own_threads
 from eigenfeat.moments.base import Mixture, Moments, class_codes
 from eigenfeat.moments.compiled import fold_centred, gather_shifted
 from eigenfeat.moments.forms import DenseForm, FactoredForm, RowTerm, SymmetricForm
@@ -178,16 +177,18 @@ class DenseMoments(Moments):
                     self._flush(c, sums[c], products[c])
                     sums[c], products[c][:] = _Sums(0, 0.0, 0.0, np.zeros(d)), 0
 
-        # Classes have sums of their own, so threads share nothing; with one class BLAS may use the cores.
+        # Classes have sums of their own, so threads share nothing; with one class BLAS may use the cores. Which of the
+        # two goes by the rows alone, so that results are the same bit for bit whatever threads there are.
         threads = min(blas_threads(), len(sums)) if n * d > WORTH_THREADS else 1
-        with one_blas_thread() if threads > 1 else nullcontext(), ThreadPoolExecutor(threads) as pool:
+        with own_threads(threads) if len(sums) > 1 else nullcontext() as pool:
             for start in range(0, n, step):
                 rows = slice(start, start + step)
                 order = np.argsort(codes[rows], kind="stable")
                 edges = np.searchsorted(codes[rows], np.arange(self.n_classes + 1), sorter=order)
                 row_weights = None if weights is None else weights[rows]
                 parts = _balanced(np.diff(edges), threads)
-                list(pool.map(partial(add_classes, X[rows], order, edges, row_weights), parts))
+                each = map if pool is None else pool.map
+                list(each(partial(add_classes, X[rows], order, edges, row_weights), parts))
             for c in sums:
                 self._flush(c, sums[c], products[c])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import TypeVar
 
@@ -11,7 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
 
-from eigenfeat._threads import blas_threads, one_blas_thread
+from eigenfeat._threads import blas_threads, one_blas_thread, own_threads
 from eigenfeat.rows.source import Block, RandomRows, RowSource
 
 # A block of this many bytes stays in the caches of one core between the two products it is used in.
@@ -40,11 +39,11 @@ def over_parts(
     edges = np.linspace(0, len(blocks), min(N_PARTS, len(blocks)) + 1).astype(int)
     parts = [blocks[a:b] for a, b in pairwise(edges)]
     n_threads = min(len(parts), blas_threads() if n_jobs is None else effective_n_jobs(n_jobs))
-    with one_blas_thread():
-        if n_threads <= 1:
+    if n_threads <= 1:
+        with one_blas_thread():
             return [run(part) for part in parts]
-        with ThreadPoolExecutor(n_threads) as pool:
-            return list(pool.map(run, parts))
+    with own_threads(n_threads) as pool:
+        return list(pool.map(run, parts))
 
 
 def held(source: RowSource, batch_size: int | None = 4096) -> np.ndarray:

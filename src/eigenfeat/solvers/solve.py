@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 
 import numpy as np
 
-from eigenfeat._threads import blas_threads, one_blas_thread
+from eigenfeat._threads import blas_threads, one_blas_thread, own_threads
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.solvers import dense, dual, krylov, low_rank, randomized
 from eigenfeat.solvers.contract import Solver, SolverTable
@@ -141,7 +140,7 @@ def _run(
     with one_blas_thread() if len(groups) > 1 else nullcontext():
         if threads == 1 or len(groups) == 1:
             return [work(group) for group in groups]
-        with ThreadPoolExecutor(min(threads, len(groups))) as pool:
+        with own_threads(min(threads, len(groups))) as pool:
             return list(pool.map(work, groups))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigenfeat._threads import one_blas_thread
+from eigenfeat._threads import blas_for_this_thread, one_blas_thread
 from eigenfeat.rows import Block, RandomRows, RowSource, as_row_source, held, mapped, over_parts, row_blocks
 from eigenfeat.stages.stage import Stage
 
@@ -80,7 +80,8 @@ class Chain(Stage):
         chain = self.astype(source.dtype)
         blocks = row_blocks(source.n_rows, chain.widest(source.n_columns), source.dtype.itemsize)
         if len(blocks) == 1:
-            return chain.apply(source.rows(blocks[0]))  # no threads of ours: BLAS may use the cores
+            with blas_for_this_thread():  # no threads of ours: BLAS may use the cores
+                return chain.apply(source.rows(blocks[0]))
         with one_blas_thread():  # threads of BLAS go on turning for a while after a call, in the way of ours
             first = chain.apply(source.rows(blocks[0]))
         results = np.empty((source.n_rows, first.shape[1]), dtype=first.dtype)

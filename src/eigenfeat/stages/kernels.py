@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,7 +12,7 @@ from scipy import sparse
 from scipy.linalg import LinAlgError, cholesky
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from eigenfeat._threads import blas_threads, one_blas_thread
+from eigenfeat._threads import blas_threads, own_threads
 
 RADIAL = ("rbf", "inverse_multiquadric")
 DOT_PRODUCT = ("linear", "poly", "sigmoid")
@@ -190,8 +189,7 @@ class KernelRows:
         right = self._prepared(self.points(centers))
         if self._has_factors:
             self._left  # noqa: B018  (made once, before the threads start)
-        n_threads = blas_threads()
-        with one_blas_thread(), ThreadPoolExecutor(n_threads) as pool:
+        with own_threads(blas_threads()) as pool:
             yield from pool.map(
                 lambda part: function(part, self._between(part, right)), list(self.row_blocks(right.shape[0]))
             )
