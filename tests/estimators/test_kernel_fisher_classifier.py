@@ -5,6 +5,7 @@ import pytest
 from kernel_data import CLOUD, CLOUD_LABELS, DIGITS, LABELS, TEST, X, Y, shift
 from scipy import sparse
 from scipy.optimize import linprog
+from scipy.special import log_softmax
 from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -325,3 +326,15 @@ def test_a_joint_problem_is_an_eigenproblem():
 def test_old_names_say_the_new_ones(old, new):
     with pytest.raises(TypeError, match=new):
         KernelFisherClassifier(**old)
+
+
+def test_joint_probabilities_come_from_rows_left_out():
+    """A close fit is sure of every training row; on others it must not be."""
+    images = DIGITS + np.random.RandomState(0).normal(scale=0.3, size=DIGITS.shape)
+    model = KernelFisherClassifier(gamma=0.02, alpha=0.01, multi_class="joint").fit(images[:300], LABELS[:300])
+    assert model.slope_ < 0.5
+    unscaled = log_softmax(model.decision_function(images[300:]), axis=1)
+    assert log_loss(LABELS[300:], model.predict_proba(images[300:])) < log_loss(LABELS[300:], np.exp(unscaled)) / 2
+    kept = np.arange(300) != 7
+    without = clone(model).fit(images[:300][kept], LABELS[:300][kept])
+    np.testing.assert_allclose(model.loo_decision_[7], without.decision_function(images[7:8])[0], rtol=1e-6)

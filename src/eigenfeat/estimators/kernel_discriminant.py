@@ -46,7 +46,8 @@ class KernelDiscriminant(ScoresMixin, KernelEstimator):
     def _keep_rule(self, solution: KernelSolution, problem: KernelProblem, codes: np.ndarray) -> None:
         """Threshold, probabilities and leave-one-out results from the outputs at the training rows.
 
-        Joint discriminants are log posteriors already: they are cut at zero and have slope one.
+        Joint discriminants are log posteriors already, cut at zero; how sure they may be is found like that of the
+        others, on rows left out.
         """
         expansion, outputs = self._keep_fit(solution, problem)
         if np.ptp(outputs, axis=0).max() < SAME_OUTPUTS:
@@ -61,10 +62,10 @@ class KernelDiscriminant(ScoresMixin, KernelEstimator):
         cuts = thresholds(outputs, codes, weights, 0.0 if joint else self.threshold)
         self.threshold_ = cuts.astype(self.dual_coef_.dtype, copy=False)
         decision = flat(outputs - self.threshold_)
-        self.slope_ = 1.0 if joint else posterior_slope(decision, codes, weights)
+        left_out = solution.loo_outputs is not None
+        self.slope_ = 1.0 if joint and not left_out else posterior_slope(decision, codes, weights)
         by_densities = self.probability == "gaussian" and not joint
         self.output_moments_ = output_moments(outputs, one_vs_rest(codes) > 0, weights) if by_densities else None
-        left_out = solution.loo_outputs is not None
         self.loo_decision_ = decision if left_out else None
         self.loo_error_ = weighted_error(decision, codes, weights) if left_out else None
         scores = Chain((replace(expansion, bias=self.intercept_ - self.threshold_),))
