@@ -77,9 +77,7 @@ def _jointly(problem: KernelProblem, codes: np.ndarray) -> KernelSolution:
     )
 
 
-def _left_out_jointly(
-    problem: KernelProblem, basis: Basis, codes: np.ndarray, penalty: np.ndarray
-) -> np.ndarray:
+def _left_out_jointly(problem: KernelProblem, basis: Basis, codes: np.ndarray, penalty: np.ndarray) -> np.ndarray:
     """The functions of `_jointly` at every row fitted without it."""
     w, design = problem.weights.astype(np.float64), basis.design.astype(np.float64, copy=False)
     means, totals = class_means(design, codes, w)

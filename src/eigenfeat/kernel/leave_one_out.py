@@ -2,8 +2,8 @@
 
 The quadratic problems minimise ½Σ wᵢ(yᵢ - θᵀkᵢ)² + a quadratic penalty over θ = (α, b), with kᵢ = (K eᵢ, 1) and
 Hessian H. Without row i, H loses wᵢ kᵢkᵢᵀ, so that the residual there becomes ``r / (1 - h)`` with the influence
-``h = wᵢ kᵢᵀH⁻¹kᵢ``. A row that stands for several copies loses one of them: the share ``ρ = 1/copies``. With invariances
-a row has further terms, rows of target zero, that go with it: a downdate of rank 1 + transformations.
+``h = wᵢ kᵢᵀH⁻¹kᵢ``. A row that stands for several copies loses one of them: the share ``ρ = 1/copies``. With
+invariances a row has further terms, rows of target zero, that go with it: a downdate of rank 1 + transformations.
 """
 
 from __future__ import annotations

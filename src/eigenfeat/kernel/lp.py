@@ -139,8 +139,8 @@ def solve(problem: KernelProblem, request: KernelRequest = DEFAULTS) -> KernelSo
     kernel = used.problem.kernel.matrix()
     if not has_highspy() and used.problem.n_rows > MAX_ROWS:
         warnings.warn(
-            f"A linear program of {used.problem.n_rows} rows is solved as a whole, by scipy: column generation would be "
-            "several times as fast, with highspy. pip install 'eigenfeat[lp]'",
+            f"A linear program of {used.problem.n_rows} rows is solved as a whole, by scipy: column generation would "
+            "be several times as fast, with highspy. pip install 'eigenfeat[lp]'",
             UserWarning,
             stacklevel=2,
         )

@@ -54,7 +54,7 @@ class SampleBounds:
                 f"covariance in {self.space} space, {self.n_samples} rows within R = {self.radius:.4g}: largest "
                 f"eigenvalue {self.largest:.4g} of {self.trace:.4g} in all; at confidence {self.confidence:.0%}",
                 f"  its error is at most {self.moment[0]:.4g} (constants of the thesis: {self.moment[1]:.4g}), sums of "
-                f"its eigenvalues are within {self.eigenvalues[0]:.4g} ({self.eigenvalues[1]:.4g}) of their expectation",
+                f"its eigenvalues are {self.eigenvalues[0]:.4g} ({self.eigenvalues[1]:.4g}) from their expectation",
                 f"  {self.subspace[0]}",
                 f"  constants of the thesis: {self.subspace[1]}",
             ]
@@ -107,9 +107,7 @@ def sample_bounds(estimator: Any, X: Any, confidence: float = 0.95) -> SampleBou
             for constants in ("sharp", "thesis")
         )
     )
-    return SampleBounds(
-        space, n, farthest, float(values.max()), float(values.sum()), moment, sums, angles, confidence
-    )
+    return SampleBounds(space, n, farthest, float(values.max()), float(values.sum()), moment, sums, angles, confidence)
 
 
 def _kernel_part(estimator: Any) -> tuple[Chain, KernelExpansion] | None:
@@ -117,8 +115,8 @@ def _kernel_part(estimator: Any) -> tuple[Chain, KernelExpansion] | None:
     fitted = getattr(estimator, "fitted_", None)
     if not isinstance(fitted, Fitted):
         return None
-    for chain in (fitted.scores, fitted.features, fitted.predictions):
-        for i, stage in enumerate(chain.stages if chain is not None else ()):
+    for chain in filter(None, (fitted.scores, fitted.features, fitted.predictions)):
+        for i, stage in enumerate(chain.stages):
             if isinstance(stage, KernelExpansion):
                 return Chain(chain.stages[:i]), stage
     return None

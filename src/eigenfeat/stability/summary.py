@@ -160,7 +160,7 @@ def summarize(
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
 ) -> StabilitySummary:
-    """Effective rank, residuals, finite-sample bounds and which components stand out from noise, for a fitted estimator.
+    """Effective rank, residuals, finite-sample bounds, components that stand out from noise, of a fitted estimator.
 
     Without rows, components are judged by random-matrix theory where that applies: class pairs and Fisher's quotient
     (also of slices), without ridge or shrinkage. With X and y they are judged by `permutation_test`, which always
