@@ -3,10 +3,11 @@
     python benchmarks/kfd_defaults.py [--sets digits vowel] [--splits 3] [--quick] [--folds 5] [--no-search]
 
 Every model gets the table as it comes, but for the grid search, whose SVC stands behind a StandardScaler, as a user
-would write it: C in 0.1 to 1000, gamma in ¼ to 4 times 1 / columns, 25 pairs. Splits are random and stratified; speech is
-split by utterance. Nothing is chosen on test rows. Seconds are CPU seconds of a fit on one core. The last lines are
+would write it: C in 0.1 to 1000, gamma in ¼ to 4 times 1 / columns, 25 pairs. Splits are random and stratified; speech
+is split by utterance. Nothing is chosen on test rows. Seconds are CPU seconds of a fit on one core. The last lines are
 geometric means over sets: a set's error is the mean over its splits, and half an error is added to both sides of a
-ratio so that it stays finite. Log loss is printed for the multinomial logit on left-out outputs and for one slope ("logistic").
+ratio so that it stays finite. Log loss is printed for the multinomial logit on left-out outputs and for one slope
+("logistic").
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Which alpha, and which width of the kernel: by outputs at rows left out, few of them first.
 
 A decomposition of the kernel matrix of all rows gives the outputs left out for every alpha, and costs as much as
-fifteen fits. So many rows are screened first: a quarter of them, 2,000 at most, have much the same best pair, at a hundredth of
-the cost. From there a walk over neighbouring pairs on all rows, a fit each, ends at a pair with no better neighbour.
+fifteen fits. So many rows are screened first: a quarter of them, 2,000 at most, have much the same best pair, at a
+hundredth of the cost. From there a walk over neighbouring pairs on all rows, a fit each, ends at a pair with no better
+neighbour.
 """
 
 from __future__ import annotations
