@@ -25,10 +25,8 @@ from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from datasets import load_usps
-from eigenfeat.kernel import Absolute, qp
 from eigenfeat.kernel.curvatures import DenseCurvature
 from eigenfeat.kernel.interior_point import minimise
-from eigenfeat.kernel.problem import KernelProblem
 from eigenfeat.kernel.separable_program import SeparableProgram
 from eigenfeat.stages.kernels import Kernel, KernelRows
 
@@ -118,15 +116,6 @@ def main() -> None:
             objective = primal(quadratic, y[:n], tau)
             print(f"{n:6d} rows  {name:<14} {times[name]:8.2f} s   objective {objective:.8f}", flush=True)
         del quadratic
-        start = process_time()
-        problem = KernelProblem(kernel, y[:n, None], np.ones(n), ALPHA, Absolute(), "function")
-        low_rank = qp.solve(problem, rank=min(500, n // 4))
-        seconds = process_time() - start
-        print(
-            f"{n:6d} rows  {'qp, low rank':<14} {seconds:8.2f} s   objective {low_rank.objective[0]:.8f}   "
-            f"({(low_rank.coefficients != 0).sum()} rows in the expansion, kernel included)",
-            flush=True,
-        )
         winner = min(times, key=lambda name: times[name])
         others = [times[name] for name in times if name != "eigenfeat qp"]
         ratio = f" (best package / ours: {min(others) / times['eigenfeat qp']:.1f}x)" if others else ""

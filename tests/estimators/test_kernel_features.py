@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from kernel_data import CLOUD, CLOUD_LABELS, DIGITS, LABELS, TEST, X, Y, rotate, shift
+from kernel_data import CLOUD, CLOUD_LABELS, DIGITS, LABELS, TEST, X, Y, kfd, kfd_features, rotate, shift
 from scipy.linalg import eigh
 from sklearn.decomposition import KernelPCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics.pairwise import rbf_kernel
 
-from eigenfeat import KernelFisherClassifier, KernelFisherFeatures, OrientedKernelPCA
+from eigenfeat import OrientedKernelPCA
 from eigenfeat.stages import KernelExpansion
 from eigenfeat.stages.kernels import Kernel
 
@@ -18,7 +18,7 @@ def up_to_sign(found, expected):
 
 
 def test_linear_kernel_features_span_fisher_lda():
-    ours = KernelFisherFeatures(kernel="linear", alpha=1e-6).fit(DIGITS, LABELS).transform(DIGITS)
+    ours = kfd_features(kernel="linear", alpha=1e-6).fit(DIGITS, LABELS).transform(DIGITS)
     theirs = LinearDiscriminantAnalysis(solver="svd", tol=1e-9).fit(DIGITS, LABELS).transform(DIGITS)
     theirs -= theirs.mean(axis=0)
     angles = np.linalg.svd(np.linalg.qr(ours)[0].T @ np.linalg.qr(theirs)[0], compute_uv=False)
@@ -37,7 +37,7 @@ def test_oriented_kernel_pca_without_noise_is_kernel_pca():
 def test_fisher_features_are_the_written_out_eigenvectors_at_new_rows(penalty):
     """M α = λ (N + alpha·P) α over all kernel columns, at rows that were not fitted."""
     rows, labels = DIGITS[:80], LABELS[:80]
-    model = KernelFisherFeatures(2, gamma=0.05, alpha=0.3, penalty=penalty).fit(rows, labels)
+    model = kfd_features(2, gamma=0.05, alpha=0.3, penalty=penalty).fit(rows, labels)
     K = rbf_kernel(rows, gamma=0.05)
     means = np.array([K[labels == c].mean(axis=0) for c in range(10)])
     within = (K - means[labels]).T @ (K - means[labels])
@@ -107,12 +107,10 @@ def test_an_oriented_feature_has_the_largest_quotient_and_changes_less_than_kern
 
 def test_classifier_and_features_become_invariant():
     for make in (
-        lambda **p: KernelFisherClassifier(gamma=0.5, alpha=0.1, **p).fit(CLOUD, CLOUD_LABELS).decision_function,
-        lambda **p: KernelFisherFeatures(gamma=0.5, alpha=0.1, **p).fit(CLOUD, CLOUD_LABELS).transform,
+        lambda **p: kfd(gamma=0.5, alpha=0.1, **p).fit(CLOUD, CLOUD_LABELS).decision_function,
+        lambda **p: kfd_features(gamma=0.5, alpha=0.1, **p).fit(CLOUD, CLOUD_LABELS).transform,
         lambda **p: (
-            KernelFisherFeatures(gamma=0.5, alpha=0.1, n_centers=40, random_state=0, **p)
-            .fit(CLOUD, CLOUD_LABELS)
-            .transform
+            kfd_features(gamma=0.5, alpha=0.1, n_centers=40, random_state=0, **p).fit(CLOUD, CLOUD_LABELS).transform
         ),
     ):
         plain, invariant = make(), make(invariances=[(10.0, shift)])
@@ -124,17 +122,17 @@ def test_classifier_and_features_become_invariant():
 
 
 def test_a_fit_leaves_a_chain_of_one_expansion():
-    model = KernelFisherFeatures(gamma=1.0).fit(X, Y)
+    model = kfd_features(gamma=1.0).fit(X, Y)
     (expansion,) = model.fitted_.features.stages
     assert isinstance(expansion, KernelExpansion)
     np.testing.assert_array_equal(expansion.apply(TEST), model.transform(TEST))
     np.testing.assert_array_equal(expansion.bias, model.intercept_)
     assert model.offsets_ is model.intercept_
-    assert not hasattr(KernelFisherFeatures(), "offsets_")
+    assert not hasattr(kfd_features(), "offsets_")
 
 
 def test_directions_are_expanded_over_all_rows_unless_centres_are_asked_for(monkeypatch):
-    models = KernelFisherFeatures(gamma=1.0), OrientedKernelPCA(gamma=1.0), KernelFisherClassifier(gamma=1.0)
+    models = kfd_features(gamma=1.0), OrientedKernelPCA(gamma=1.0), kfd(gamma=1.0)
     before = [model.fit(X, Y).dual_coef_ for model in models]
     monkeypatch.setattr("eigenfeat.kernel.linear.MAX_ROWS", 50)  # beyond, a classifier draws centres
     same = [np.array_equal(model.fit(X, Y).dual_coef_, coefficients) for model, coefficients in zip(models, before)]

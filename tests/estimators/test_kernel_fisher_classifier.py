@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from kernel_data import CLOUD, CLOUD_LABELS, DIGITS, LABELS, TEST, X, Y, shift
+from kernel_data import CLOUD, CLOUD_LABELS, DIGITS, LABELS, TEST, X, Y, kfd, kfd_search, shift
 from scipy import sparse
 from scipy.optimize import linprog
+from scipy.special import log_softmax
 from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -14,8 +15,10 @@ from sklearn.metrics.pairwise import rbf_kernel, sigmoid_kernel
 from sklearn.preprocessing import scale
 from sklearn.svm import SVR
 
-from eigenfeat import KernelFisherClassifier, KernelFisherClassifierCV, load, save
+from eigenfeat import KernelFisherClassifier, load, save
 from eigenfeat.kernel import LOSSES, Absolute, EpsilonInsensitive, Huber, Squared
+from eigenfeat.kernel.probabilities import PROBABILITIES
+from eigenfeat.kernel.search import ALPHAS
 from eigenfeat.stages import GaussianPosteriors, KernelExpansion, Softmax
 from eigenfeat.stages.kernels import Kernel
 
@@ -45,9 +48,7 @@ def test_exact_solvers_agree_with_the_written_out_system_at_new_rows(solver, pen
         "tol": 0.0 if solver == "greedy" else 1e-12,
         "n_centers": 200 if solver in ("subset", "nystrom") else None,
     }
-    model = KernelFisherClassifier(
-        gamma=1.0, alpha=0.3, penalty=penalty, solver=solver, threshold=0.0, max_iter=1000, **options
-    )
+    model = kfd(gamma=1.0, alpha=0.3, penalty=penalty, solver=solver, threshold=0.0, max_iter=1000, **options)
     model.fit(X, Y, sample_weight=weights)
     np.testing.assert_allclose(model.decision_function(TEST), expected, atol=1e-6)
     np.testing.assert_array_equal(model.predict(TEST), expected > 0)
@@ -57,7 +58,7 @@ def test_exact_solvers_agree_with_the_written_out_system_at_new_rows(solver, pen
 def test_linear_kernel_is_fisher_lda(penalty):
     data, labels = load_breast_cancer(return_X_y=True)
     data = scale(data)
-    ours = KernelFisherClassifier("linear", alpha=0.0, penalty=penalty, solver="subset", centers=np.arange(569))
+    ours = kfd("linear", alpha=0.0, penalty=penalty, solver="subset", centers=np.arange(569))
     ours.fit(data, labels)
     theirs = LinearDiscriminantAnalysis().fit(data, labels)
     cosine = np.corrcoef(ours.decision_function(data), theirs.decision_function(data))[0, 1]
@@ -71,7 +72,7 @@ def test_robust_classifier_is_support_vector_regression(alpha):
     LIBSVM holds kernel values in single precision: its model is a few 1e-6 above its own dual objective, and ours lies
     between the two. How exact ours is, the written-out programs of tests/kernel say.
     """
-    model = KernelFisherClassifier(gamma=1.0, alpha=alpha, loss="absolute", threshold=0.0, tol=1e-10).fit(X, Y)
+    model = kfd(gamma=1.0, alpha=alpha, loss="absolute", threshold=0.0, tol=1e-10).fit(X, Y)
     svr = SVR(gamma=1.0, C=1 / alpha, epsilon=0.0, tol=1e-10).fit(X, SIGNS)
     beta = np.zeros(200)
     beta[svr.support_] = svr.dual_coef_[0]
@@ -87,7 +88,7 @@ def test_robust_classifier_is_support_vector_regression(alpha):
 
 def test_joint_classifier_with_a_linear_kernel_is_lda():
     data, labels = load_iris(return_X_y=True)
-    ours = KernelFisherClassifier("linear", alpha=1e-9, multi_class="joint").fit(data, labels)
+    ours = kfd("linear", alpha=1e-9, multi_class="joint").fit(data, labels)
     theirs = LinearDiscriminantAnalysis(solver="lsqr").fit(data, labels)
     # Priors are equal; the pooled covariance is divided by n - 3 here, by n there.
     scores = [model.decision_function(data) for model in (ours, theirs)]
@@ -98,7 +99,7 @@ def test_joint_classifier_with_a_linear_kernel_is_lda():
 def test_joint_classifier_is_lda_over_kernel_columns():
     """Written out without an eigenproblem: (n - C) m̃ᵀ(N + alpha I)⁻¹(k̃ - m̃/2) + log prior, m̃ and k̃ centred."""
     rows, labels = DIGITS[:200], LABELS[:200]
-    model = KernelFisherClassifier(gamma=0.05, alpha=0.05, penalty="coefficients", multi_class="joint")
+    model = kfd(gamma=0.05, alpha=0.05, penalty="coefficients", multi_class="joint")
     K = rbf_kernel(rows, gamma=0.05)
     means = np.array([K[labels == c].mean(axis=0) for c in range(10)])
     within = (K - means[labels]).T @ (K - means[labels])
@@ -112,13 +113,13 @@ def test_joint_classifier_is_lda_over_kernel_columns():
 @pytest.mark.parametrize("value", [Squared(), Absolute(), Huber(0.5), EpsilonInsensitive(0.1)])
 def test_a_loss_and_its_name_are_one_model(value):
     (name,) = [name for name, kind in LOSSES.items() if type(value) is kind]
-    by_name, by_value = (KernelFisherClassifier(gamma=1.0, loss=loss).fit(X, Y) for loss in (name, value))
+    by_name, by_value = (kfd(gamma=1.0, loss=loss).fit(X, Y) for loss in (name, value))
     np.testing.assert_array_equal(by_name.decision_function(TEST), by_value.decision_function(TEST))
     assert clone(by_value).loss == value
 
 
 def test_a_loss_keeps_its_numbers(tmp_path):
-    narrow, wide = (KernelFisherClassifier(gamma=1.0, loss=Huber(sigma)).fit(X, Y) for sigma in (0.1, 1.0))
+    narrow, wide = (kfd(gamma=1.0, loss=Huber(sigma)).fit(X, Y) for sigma in (0.1, 1.0))
     assert np.abs(narrow.decision_function(TEST) - wide.decision_function(TEST)).max() > 0.01
     again = load(save(wide, tmp_path / "model.skops"))
     assert again.loss == Huber(1.0)
@@ -133,7 +134,7 @@ def test_probabilities_are_calibrated_on_rows_left_out():
     data = rng.randn(3000, 2)
     truth = 1 / (1 + np.exp(-2 * data[:, 0] * data[:, 1]))
     labels = (rng.rand(3000) < truth).astype(int)
-    model = KernelFisherClassifier(gamma=0.5, alpha=0.1, threshold="least-squares").fit(data[:500], labels[:500])
+    model = kfd(gamma=0.5, alpha=0.1, threshold="least-squares").fit(data[:500], labels[:500])
     ours = log_loss(labels[500:], model.predict_proba(data[500:]))
     assert ours < log_loss(labels[500:], truth[500:]) + 0.06
     np.testing.assert_array_equal(model.predict_proba(data)[:, 1] > 0.5, model.predict(data) == 1)
@@ -142,7 +143,7 @@ def test_probabilities_are_calibrated_on_rows_left_out():
 @pytest.mark.parametrize("threshold", [0.0, 0.3])
 def test_gaussian_probabilities_are_bayes_theorem_on_the_outputs(threshold):
     """Of the outputs themselves, wherever they are cut."""
-    model = KernelFisherClassifier(gamma=1.0, threshold=threshold, probability="gaussian").fit(X, Y)
+    model = kfd(gamma=1.0, threshold=threshold, probability="gaussian").fit(X, Y)
     q, left_out = model.decision_function(TEST) + threshold, model.loo_decision_ + threshold
     joint = [np.mean(c == Y) * norm.pdf(q, left_out[c == Y].mean(), left_out[c == Y].std()) for c in (0, 1)]
     np.testing.assert_allclose(model.predict_proba(TEST)[:, 1], joint[1] / (joint[0] + joint[1]), rtol=1e-9)
@@ -150,7 +151,7 @@ def test_gaussian_probabilities_are_bayes_theorem_on_the_outputs(threshold):
 
 def test_probabilities_of_several_classes_sum_to_one_and_have_the_type_of_the_rows():
     for probability, stage in (("logistic", Softmax), ("gaussian", GaussianPosteriors)):
-        model = KernelFisherClassifier(gamma=0.05, probability=probability).fit(DIGITS[:300], LABELS[:300])
+        model = kfd(gamma=0.05, probability=probability).fit(DIGITS[:300], LABELS[:300])
         assert isinstance(model.fitted_.probabilities, stage)
         probabilities = model.predict_proba(DIGITS[300:])
         assert probabilities.dtype == np.float64
@@ -159,7 +160,7 @@ def test_probabilities_of_several_classes_sum_to_one_and_have_the_type_of_the_ro
 
 
 def test_a_fit_leaves_an_expansion_that_is_cut_at_zero():
-    model = KernelFisherClassifier(gamma=1.0, threshold=0.2).fit(X, Y)
+    model = kfd(gamma=1.0, threshold=0.2).fit(X, Y)
     (expansion,) = model.fitted_.scores.stages
     assert isinstance(expansion, KernelExpansion)
     np.testing.assert_allclose(expansion.bias, model.intercept_ - 0.2)
@@ -172,10 +173,10 @@ def test_a_fit_leaves_an_expansion_that_is_cut_at_zero():
 @pytest.mark.parametrize(
     "model",
     [
-        KernelFisherClassifier(gamma=1.0),
-        KernelFisherClassifierCV([0.1, 1.0], [0.5, 1.0]),
-        KernelFisherClassifier(gamma=1.0, loss="absolute", tol=1e-10, threshold="least-squares"),
-        KernelFisherClassifier(gamma=1.0, loss="huber", solver="qp", tol=1e-10, threshold="least-squares"),
+        kfd(gamma=1.0),
+        kfd_search([0.1, 1.0], [0.5, 1.0]),
+        kfd(gamma=1.0, loss="absolute", tol=1e-10, threshold="least-squares"),
+        kfd(gamma=1.0, loss="huber", solver="qp", tol=1e-10, threshold="least-squares"),
     ],
     ids=["squared", "search", "absolute", "huber"],
 )
@@ -187,8 +188,8 @@ def test_weights_are_copies(model):
 
 
 def test_class_weights_move_the_cut():
-    heavy = KernelFisherClassifier(class_weight={0: 1, 1: 20}, threshold="least-squares").fit(X, Y)
-    plain = KernelFisherClassifier(threshold="least-squares").fit(X, Y)
+    heavy = kfd(class_weight={0: 1, 1: 20}, threshold="least-squares").fit(X, Y)
+    plain = kfd(threshold="least-squares").fit(X, Y)
     assert heavy.predict(X).sum() > plain.predict(X).sum()
 
 
@@ -196,7 +197,7 @@ def test_class_weights_move_the_cut():
 def test_single_precision_and_sparse_rows(solver):
     """Sparse rows are the same numbers. Single precision rounds kernel values at 6e-8, and the condition of the system
     (about 10⁴) amplifies that, in "nystrom" more, whose preconditioner is factored in single precision too."""
-    model = KernelFisherClassifier(gamma=0.05, alpha=0.1, solver=solver, tol=1e-3, threshold="least-squares")
+    model = kfd(gamma=0.05, alpha=0.1, solver=solver, tol=1e-3, threshold="least-squares")
     if solver in ("nystrom", "smo"):
         model.set_params(tol=1e-10, max_iter=1000)
     train, test, labels = DIGITS[:400], DIGITS[400:], LABELS[:400]
@@ -214,14 +215,14 @@ def test_single_precision_and_sparse_rows(solver):
 def test_precomputed_kernel(solver):
     K = rbf_kernel(X, gamma=1.0)
     options = {"solver": solver, "random_state": 0, "tol": 1e-9}
-    given = KernelFisherClassifier("precomputed", **options).fit(K[:150, :150], Y[:150])
-    named = KernelFisherClassifier("rbf", gamma=1.0, **options).fit(X[:150], Y[:150])
+    given = kfd("precomputed", **options).fit(K[:150, :150], Y[:150])
+    named = kfd("rbf", gamma=1.0, **options).fit(X[:150], Y[:150])
     np.testing.assert_allclose(given.decision_function(K[150:, :150]), named.decision_function(X[150:]), atol=1e-6)
 
 
 def test_sparse_penalty_is_the_written_out_linear_program():
     """min Σs + alpha·Σ(p + q), |y - K(p - q) - b| ≤ s: the same zeros, and the same function at new rows."""
-    model = KernelFisherClassifier(gamma=1.0, loss="absolute", penalty="sparse", threshold=0.0).fit(X, Y)
+    model = kfd(gamma=1.0, loss="absolute", penalty="sparse", threshold=0.0).fit(X, Y)
     K, one, eye = rbf_kernel(X, gamma=1.0), np.ones((200, 1)), np.eye(200)
     sides = np.vstack([np.hstack([-K, K, -one, -eye]), np.hstack([K, -K, one, -eye])])
     cost = np.concatenate([np.ones(400), [0.0], np.ones(200)])
@@ -236,14 +237,14 @@ def test_sparse_penalty_is_the_written_out_linear_program():
 
 
 def test_a_penalty_that_leaves_no_term_leaves_a_constant():
-    model = KernelFisherClassifier(loss="absolute", penalty="sparse", alpha=1e6).fit(X, Y)
+    model = kfd(loss="absolute", penalty="sparse", alpha=1e6).fit(X, Y)
     assert len(model.support_) == 0
     assert np.ptp(model.decision_function(X)) == 0
 
 
 def test_an_indefinite_kernel_works_with_the_other_penalties():
     options = {"coef0": -1.0, "gamma": 1.0}
-    model = KernelFisherClassifier("sigmoid", penalty="coefficients", alpha=0.1, threshold=0.0, **options).fit(X, Y)
+    model = kfd("sigmoid", penalty="coefficients", alpha=0.1, threshold=0.0, **options).fit(X, Y)
     design = np.column_stack([sigmoid_kernel(X, **options), np.ones(200)])
     theta = np.linalg.solve(design.T @ design + 0.1 * np.diag([1.0] * 200 + [0.0]), design.T @ SIGNS)
     expected = sigmoid_kernel(TEST, X, **options) @ theta[:-1] + theta[-1]
@@ -264,7 +265,7 @@ def test_invariance_is_extra_rows_with_target_zero(penalty):
     zeros = np.zeros((80, 1))
     design = np.block([[K, np.ones((80, 1))], [np.sqrt(3) * D, zeros], [np.sqrt(0.1) * root.T, zeros]])
     solution = np.linalg.lstsq(design, np.concatenate([y, np.zeros(160)]), rcond=1e-13)[0]
-    model = KernelFisherClassifier(gamma=0.5, alpha=0.1, penalty=penalty, invariances=[(3.0, shift)], threshold=0.0)
+    model = kfd(gamma=0.5, alpha=0.1, penalty=penalty, invariances=[(3.0, shift)], threshold=0.0)
     np.testing.assert_allclose(
         model.fit(CLOUD, CLOUD_LABELS).decision_function(CLOUD), K @ solution[:-1] + solution[-1], atol=1e-6
     )
@@ -293,25 +294,25 @@ def test_invariance_is_extra_rows_with_target_zero(penalty):
 )
 def test_bad_parameters_are_named(parameters, message):
     with pytest.raises(ValueError, match=message):
-        KernelFisherClassifier(**parameters).fit(X, Y)
+        kfd(**parameters).fit(X, Y)
 
 
 def test_bad_transformations_are_named():
     with pytest.raises(ValueError, match="rows of the same shape"):
-        KernelFisherClassifier(invariances=[lambda rows: rows[:, :1]]).fit(X, Y)
+        kfd(invariances=[lambda rows: rows[:, :1]]).fit(X, Y)
     with pytest.raises(ValueError, match="precomputed"):
-        KernelFisherClassifier(kernel="precomputed", invariances=[shift]).fit(X @ X.T, Y)
+        kfd(kernel="precomputed", invariances=[shift]).fit(X @ X.T, Y)
     with pytest.raises(ValueError, match=r"No solver can run .* and invariances: subset needs loss 'squared'"):
-        KernelFisherClassifier(invariances=[shift], loss="absolute").fit(X, Y)
+        kfd(invariances=[shift], loss="absolute").fit(X, Y)
     for solver in ("nystrom", "linear"):
         with pytest.raises(ValueError, match=r"invariances.*solvers that can: subset, eigen"):
-            KernelFisherClassifier(invariances=[shift], solver=solver).fit(X, Y)
+            kfd(invariances=[shift], solver=solver).fit(X, Y)
 
 
 def test_a_joint_problem_is_an_eigenproblem():
     for options in ({"loss": "absolute"}, {"penalty": "sparse"}, {"solver": "linear"}):
         with pytest.raises(ValueError, match="eigenproblem"):
-            KernelFisherClassifier(multi_class="joint", **options).fit(DIGITS, LABELS)
+            kfd(multi_class="joint", **options).fit(DIGITS, LABELS)
 
 
 @pytest.mark.parametrize(
@@ -324,4 +325,73 @@ def test_a_joint_problem_is_an_eigenproblem():
 )
 def test_old_names_say_the_new_ones(old, new):
     with pytest.raises(TypeError, match=new):
-        KernelFisherClassifier(**old)
+        kfd(**old)
+
+
+def test_joint_probabilities_come_from_rows_left_out():
+    """A close fit is sure of every training row; on others it must not be."""
+    images = DIGITS + np.random.RandomState(0).normal(scale=0.3, size=DIGITS.shape)
+    model = kfd(gamma=0.02, alpha=0.01, multi_class="joint").fit(images[:300], LABELS[:300])
+    assert model.slope_ < 0.5
+    unscaled = log_softmax(model.decision_function(images[300:]), axis=1)
+    assert log_loss(LABELS[300:], model.predict_proba(images[300:])) < log_loss(LABELS[300:], np.exp(unscaled)) / 2
+    kept = np.arange(300) != 7
+    without = clone(model).fit(images[:300][kept], LABELS[:300][kept])
+    np.testing.assert_allclose(model.loo_decision_[7], without.decision_function(images[7:8])[0], rtol=1e-6)
+
+
+# ------------------------------------------------------------------ defaults
+
+
+def test_units_of_columns_do_not_matter():
+    """A table in other units has the same model, and is fitted as well as a standardised one."""
+    rows, labels = load_breast_cancer(return_X_y=True)
+    units = 10.0 ** np.random.RandomState(0).randint(-3, 4, size=30)
+    model, other = (KernelFisherClassifier().fit(data, labels) for data in (rows, rows * units))
+    np.testing.assert_allclose(model.loo_decision_, other.loo_decision_, atol=1e-6)
+    np.testing.assert_allclose(model.decision_function(rows), other.decision_function(rows * units), atol=1e-6)
+    assert model.loo_error_ < 0.025
+    assert set(model.columns_.treatment) <= {"standardise", "quantile-normal"}
+
+
+def test_alpha_of_leave_one_out_is_that_of_the_grid():
+    model = KernelFisherClassifier().fit(X, Y)
+    errors = {}
+    for alpha in ALPHAS:
+        fixed = KernelFisherClassifier(alpha=alpha).fit(X, Y)
+        errors[fixed.alpha_] = fixed.loo_error_
+    assert model.loo_error_ == pytest.approx(min(errors.values()))
+    assert errors[model.alpha_] == model.loo_error_
+
+
+def test_alpha_is_one_where_nothing_is_exact():
+    assert KernelFisherClassifier(loss="absolute").fit(X, Y).alpha_ == 1.0
+    assert KernelFisherClassifier(penalty="sparse").fit(X, Y).alpha_ == 1.0
+
+
+def test_rows_are_as_given_where_a_kernel_or_an_invariance_means_them_so():
+    for settings in ({"kernel": "chi2"}, {"kernel": "cosine"}, {"invariances": [shift]}, {"columns": None}):
+        assert KernelFisherClassifier(**settings).fit(np.abs(X), Y).columns_ is None
+    with pytest.raises(ValueError, match="invariances transform the rows as they are given"):
+        KernelFisherClassifier(columns="standardise", invariances=[shift]).fit(X, Y)
+    with pytest.raises(ValueError, match="'precomputed' has no columns"):
+        KernelFisherClassifier("precomputed", columns="standardise").fit(X @ X.T, Y)
+
+
+def test_centres_that_are_points_are_treated_as_rows_are():
+    units = np.array([100.0, 1.0])
+    points = KernelFisherClassifier(centers=X[:20] * units).fit(X * units, Y)
+    index = KernelFisherClassifier(centers=np.arange(20)).fit(X * units, Y)
+    np.testing.assert_allclose(points.decision_function(TEST * units), index.decision_function(TEST * units), atol=1e-7)
+
+
+def test_probabilities_of_several_classes_are_a_logit_on_left_out_outputs():
+    """Better than one slope on rows held out, and a saved model has them too."""
+    model, slope = (KernelFisherClassifier(probability=p).fit(DIGITS[:300], LABELS[:300]) for p in PROBABILITIES[:2])
+    losses = [log_loss(LABELS[300:], m.predict_proba(DIGITS[300:])) for m in (model, slope)]
+    assert losses[0] < losses[1]
+    outputs = slope.decision_function(DIGITS[300:])
+    np.testing.assert_allclose(
+        model.decision_function(DIGITS[300:]), outputs @ model.logit_coef_ + model.logit_intercept_, atol=1e-8
+    )
+    np.testing.assert_array_equal(model.predict(DIGITS), np.argmax(model.predict_proba(DIGITS), axis=1))

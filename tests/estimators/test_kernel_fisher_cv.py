@@ -3,19 +3,17 @@
 import numpy as np
 import pytest
 from joblib import parallel_config
-from kernel_data import DIGITS, LABELS, TEST, X, Y
-
-from eigenfeat import KernelFisherClassifier, KernelFisherClassifierCV
+from kernel_data import DIGITS, LABELS, TEST, X, Y, kfd, kfd_search
 
 
 @pytest.mark.parametrize("penalty", ["function", "coefficients"])
 def test_grid_search_reports_the_error_of_refitting(penalty):
     few, labels = X[:60], Y[:60]
-    search = KernelFisherClassifierCV([0.1, 1.0], [0.5, 2.0], penalty=penalty, threshold="least-squares")
+    search = kfd_search([0.1, 1.0], [0.5, 2.0], penalty=penalty, threshold="least-squares")
     search.fit(few, labels)
     for i, gamma in enumerate(search.gammas_):
         for j, alpha in enumerate(search.alphas):
-            model = KernelFisherClassifier(gamma=gamma, alpha=alpha, penalty=penalty, threshold="least-squares")
+            model = kfd(gamma=gamma, alpha=alpha, penalty=penalty, threshold="least-squares")
             wrong = 0
             for k in range(60):
                 kept = np.arange(60) != k
@@ -26,19 +24,19 @@ def test_grid_search_reports_the_error_of_refitting(penalty):
 
 @pytest.mark.parametrize("options", [{}, {"n_centers": 50}, {"centers": "kmeans", "n_centers": 50}])
 def test_grid_search_equals_the_chosen_classifier(options):
-    search = KernelFisherClassifierCV([0.01, 0.1, 1.0], random_state=3, **options).fit(X, Y)
+    search = kfd_search([0.01, 0.1, 1.0], random_state=3, **options).fit(X, Y)
     # The search draws its centres once for all candidates: the classifier is given those.
     centers = None
     if options:
         centers = search.support_vectors_ if "centers" in options else search.support_
-    model = KernelFisherClassifier(gamma=search.gamma_, alpha=search.alpha_, centers=centers).fit(X, Y)
+    model = kfd(gamma=search.gamma_, alpha=search.alpha_, centers=centers).fit(X, Y)
     np.testing.assert_allclose(search.decision_function(TEST), model.decision_function(TEST), atol=1e-8)
     np.testing.assert_allclose(search.loo_decision_, model.loo_decision_, atol=1e-8)
     np.testing.assert_allclose(search.predict_proba(TEST), model.predict_proba(TEST), atol=1e-8)
 
 
 def test_results_are_those_of_a_search_in_scikit_learn():
-    search = KernelFisherClassifierCV([0.01, 0.1, 1.0], [0.5, 2.0]).fit(X, Y)
+    search = kfd_search([0.01, 0.1, 1.0], [0.5, 2.0]).fit(X, Y)
     results = search.cv_results_
     assert (
         results["params"][search.best_index_]
@@ -60,39 +58,37 @@ def test_results_are_those_of_a_search_in_scikit_learn():
 def test_of_equal_errors_the_smaller_squared_residual_wins():
     """Classes far apart: every pair makes no error, and least squares of rows left out decide."""
     far = X + 20 * Y[:, None]
-    search = KernelFisherClassifierCV([0.01, 0.1, 1.0], [0.001, 0.01, 0.1]).fit(far, Y)
+    search = kfd_search([0.01, 0.1, 1.0], [0.001, 0.01, 0.1]).fit(far, Y)
     assert not search.loo_errors_.any() and search.best_score_ == 0
     squares = {}
     for candidate in search.cv_results_["params"]:
-        model = KernelFisherClassifier(threshold=0.0, **candidate).fit(far, Y)
+        model = kfd(threshold=0.0, **candidate).fit(far, Y)
         squares[tuple(candidate.values())] = np.mean((np.where(Y == 1, 1, -1) - model.loo_decision_) ** 2)
     assert tuple(search.best_params_.values()) == min(squares, key=squares.get)
 
 
 def test_nothing_of_the_search_is_a_parameter_of_the_plain_classifier():
-    search = KernelFisherClassifierCV([0.01], [0.5]).fit(X, Y)
+    search = kfd_search([0.01], [0.5]).fit(X, Y)
     for name in ("alpha", "gamma", "loss", "solver"):
         assert not hasattr(search, name)
 
 
 def test_search_does_not_depend_on_the_number_of_jobs():
     with parallel_config("threading"):
-        one, two = (
-            KernelFisherClassifierCV([0.1, 1.0], n_centers=50, random_state=0, n_jobs=n).fit(X, Y) for n in (1, 2)
-        )
+        one, two = (kfd_search([0.1, 1.0], n_centers=50, random_state=0, n_jobs=n).fit(X, Y) for n in (1, 2))
     np.testing.assert_allclose(one.loo_errors_, two.loo_errors_)
     np.testing.assert_allclose(one.dual_coef_, two.dual_coef_)
 
 
 def test_gaussian_probabilities_of_several_classes_sum_to_one():
-    several = KernelFisherClassifierCV([0.1], [0.05], probability="gaussian").fit(DIGITS, LABELS)
+    several = kfd_search([0.1], [0.05], probability="gaussian").fit(DIGITS, LABELS)
     np.testing.assert_allclose(several.predict_proba(DIGITS).sum(axis=1), 1)
 
 
 def test_bad_grids_are_named():
     with pytest.raises(ValueError, match="alphas must be"):
-        KernelFisherClassifierCV(alphas=[]).fit(X, Y)
+        kfd_search(alphas=[]).fit(X, Y)
     with pytest.raises(ValueError, match="gammas must be"):
-        KernelFisherClassifierCV(gammas=[-1.0]).fit(X, Y)
+        kfd_search(gammas=[-1.0]).fit(X, Y)
     with pytest.raises(TypeError, match="expand_over"):
-        KernelFisherClassifierCV(expansion="long")
+        kfd_search(expansion="long")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eigenfeat.kernel.curvatures import DenseCurvature, IndefiniteError, LowRankCurvature, ResidualCurvature
+from eigenfeat.kernel.curvatures import DenseCurvature, IndefiniteError, ResidualCurvature
 
 RNG = np.random.default_rng(0)
 HALF = RNG.normal(size=(8, 8))
@@ -13,10 +13,9 @@ HALF = RNG.normal(size=(8, 8))
     "curvature",
     [
         DenseCurvature(HALF @ HALF.T),
-        LowRankCurvature(HALF[:, :3]),
         ResidualCurvature(HALF[:4, :4], RNG.uniform(0.5, 2, size=4)),
     ],
-    ids=["dense", "low rank", "residuals"],
+    ids=["dense", "residuals"],
 )
 def test_a_factor_solves_with_the_matrix_and_the_diagonal(curvature):
     diagonal, right = RNG.uniform(0.5, 2, size=8), RNG.normal(size=8)

@@ -8,7 +8,8 @@ import pytest
 from written_out import cells, check_minimum, optimum, repeated_rows, small_problem
 
 from eigenfeat.kernel import column_generation, lp
-from eigenfeat.kernel.problem import KernelRequest
+from eigenfeat.kernel.problem import DEFAULTS, KernelRequest
+from eigenfeat.kernel.table import SOLVERS
 from eigenfeat.stages.kernels import Kernel, KernelRows
 
 
@@ -52,3 +53,14 @@ def test_an_indefinite_kernel_is_allowed():
 def test_steps_are_limited_and_the_limit_is_reported():
     problem = small_problem("absolute", "sparse", 0.01)
     assert not lp.solve(problem, KernelRequest(max_iter=3)).converged
+
+
+def test_auto_needs_no_highspy_at_any_size(monkeypatch):
+    """The whole program by scipy, and a word on what would be faster."""
+    monkeypatch.setitem(sys.modules, "highspy", None)
+    monkeypatch.setattr(lp, "MAX_ROWS", 30)
+    problem = small_problem("absolute", "sparse", 1.0)
+    solver = SOLVERS.choose("auto", problem, DEFAULTS)
+    assert solver.name == "lp"
+    with pytest.warns(UserWarning, match=r"pip install 'eigenfeat\[lp\]'"):
+        check_minimum(problem, solver.solve(problem, DEFAULTS))

@@ -86,15 +86,6 @@ def test_of_equal_rows_one_carries_the_sparse_coefficient(loss):
     np.testing.assert_allclose(solution.objective, optimum(repeated), rtol=1e-6)
 
 
-def test_low_rank_solves_the_restricted_expansion_and_reaches_the_full_one():
-    problem = small_problem("absolute", "function", 0.5, n=120, kernel=Kernel("rbf", 0.05))
-    full = qp.solve(problem)
-    small, large = (qp.solve(problem, rank=rank) for rank in (5, 60))
-    assert ((small.coefficients != 0).sum(axis=0) <= 5).all()
-    assert (small.objective >= full.objective * (1 - 1e-7)).all()
-    np.testing.assert_allclose(large.objective, full.objective, rtol=2e-6)
-
-
 def test_repeated_rows_in_single_precision_are_no_obstacle():
     rng = np.random.default_rng(0)
     X = np.repeat(rng.normal(size=(20, 2)), 3, axis=0).astype(np.float32)

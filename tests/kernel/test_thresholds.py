@@ -63,3 +63,25 @@ def test_a_walk_over_rows_ends_with_them(weight):
     q = np.array([2.0, 1.0, -1.0])
     w = np.array([weight, 1.0, 1.0])
     _derivative_and_offset(q, w, q - 3, w, 1.0, 1.0)
+
+
+@pytest.mark.parametrize("rule", [margin_threshold, gaussian_threshold])
+def test_outputs_an_ulp_apart_are_constant(rule):
+    """Averages of equal numbers are not equal in their last digit: the larger class wins all the same."""
+    for seed in range(200):
+        rng = np.random.RandomState(seed)
+        output = rng.randn()
+        positive = rng.rand(rng.randint(3, 60)) < 0.3
+        positive[:2] = [True, False]
+        if 2 * positive.sum() == len(positive):
+            continue
+        for q in (np.full(len(positive), output), output * (1 + 1e-15 * rng.randn(len(positive)))):
+            cut = rule(q, positive, np.ones(len(q)))
+            assert ((q > cut) == (positive.mean() > 0.5)).all()
+
+
+@pytest.mark.parametrize("rule", [margin_threshold, gaussian_threshold])
+def test_outputs_that_point_the_wrong_way_go_to_the_larger_class(rule):
+    q = np.array([1.0, 1.1, -1.0, -1.1, -1.2])
+    assert (q <= rule(q, q > 0, np.ones(5)) + 1e-9).sum() == 3  # as they should
+    assert (-q <= rule(-q, q > 0, np.ones(5))).all()

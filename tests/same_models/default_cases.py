@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from gem_cases import CLASSIFIER_DEFAULTS, FEATURE_DEFAULTS, REGRESSOR_DEFAULTS, SEARCH_DEFAULTS, penalised
-from kernel_cases import kernel_fisher
+from kernel_cases import kernel_fisher, written_down
 from least_squares_cases import MODELS, rows_for
 from recording import Case, new, plain_fit
 from same_data import Rows, Source, cubic_labels, curve, overlapping, uniform, wine
@@ -41,6 +41,7 @@ CHANGED = {
     "GEMClassifierCV": SEARCH_DEFAULTS,
     "GEMFeatures": FEATURE_DEFAULTS,
     "GEMRegressor": REGRESSOR_DEFAULTS,
+    **{f"KernelFisher{kind}": written_down(kind) for kind in ("Classifier", "ClassifierCV", "Features", "Regressor")},
 }
 """Defaults that were others then."""
 

@@ -55,7 +55,17 @@ def kernel_fisher(estimator: str, loss: str = "squared", width: float | None = N
     """A kernel Fisher estimator with a loss, and the width of that loss where it has one."""
     if not estimator.endswith("CV"):
         parameters["loss"] = loss if width is None else LOSSES[loss](width)
-    return new(estimator, **parameters)
+    return new(estimator, **{**written_down(estimator), **parameters})
+
+
+def written_down(estimator: str) -> dict:
+    """The problem over the rows as they are given, with the settings that were the defaults."""
+    settings: dict = {"columns": None}
+    if estimator.endswith("CV"):
+        settings["alphas"] = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
+    else:
+        settings["alpha"] = 1.0
+    return settings | ({"probability": "logistic"} if "Classifier" in estimator else {})
 
 
 def shifted(rows: np.ndarray) -> np.ndarray:
@@ -266,7 +276,9 @@ def regressor_cases() -> Iterator[Case]:
 
 
 def features(name: str, rows: Source = wine, parameters: dict | None = None, **how) -> Case:
-    make = partial(new, "KernelFisherFeatures", **{"gamma": 0.05, **(parameters or {})})
+    make = partial(
+        new, "KernelFisherFeatures", **{**written_down("KernelFisherFeatures"), "gamma": 0.05, **(parameters or {})}
+    )
     return Case(f"KernelFisherFeatures-{name}", make, rows, TRANSFORMED, **how)
 
 

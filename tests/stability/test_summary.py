@@ -4,7 +4,18 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh
 
-from eigenfeat import FisherLDA, GEMFeatures, OrientedPCA, SlicedInverseRegression
+import eigenfeat
+from eigenfeat import (
+    FisherLDA,
+    GEMFeatures,
+    KernelFisherClassifier,
+    KernelFisherFeatures,
+    LeastSquaresLDA,
+    OrientedKernelPCA,
+    OrientedPCA,
+    SlicedInverseRegression,
+    VanishingComponents,
+)
 from eigenfeat.moments import collect_moments
 from eigenfeat.stability import fisher_components, pair_components, pair_perturbation, summarize
 
@@ -56,8 +67,16 @@ def test_slices_are_judged_as_classes_and_others_by_permutation():
     assert by_theory.components[0].mask.tolist() == [True, False]
     told = summarize(model, X, y, n_permutations=19, random_state=0)
     assert told.components[0].mask.tolist() == [True, False]
-    free = OrientedPCA(n_components=2).fit(X)
-    assert "label permutation" in summarize(free).advice
+
+
+def test_a_spectrum_without_labels_has_nothing_to_permute():
+    X = np.random.default_rng(3).standard_normal((200, 4))
+    for model in (OrientedPCA(n_components=2), VanishingComponents(n_components=2), OrientedKernelPCA(2)):
+        silent, told = summarize(model.fit(X)), summarize(model, X, np.arange(200) % 2)
+        assert "nothing to permute" in silent.advice
+        assert "permutation" not in silent.advice
+        assert not told.components
+        assert "constants of the thesis" in str(told)
 
 
 def test_pair_intervals_hold_for_bounded_rows():
@@ -100,3 +119,46 @@ def test_class_pairs_of_gem_are_judged_one_by_one():
     found = {c.label: c.n_distinguishable for c in summary.components}
     assert found == {"a vs b": 0, "b vs a": 0, "a vs c": 1, "b vs c": 1, "c vs a": 1, "c vs b": 1}
     assert "stand out" in str(summary)
+
+
+QUICK = {
+    "DenoisingAutoencoder": {"max_iter": 2},
+    "GEMClassifier": {"max_components": 2},
+    "GEMClassifierCV": {"ridge": [0.1], "max_components": 2},
+    "HypergraphFeaturesCV": {"cv": 2},
+}
+
+
+def test_every_estimator_has_a_summary_or_a_sentence_why_not():
+    X, y = classes(np.random.default_rng(8), n=120, d=4, shift=2.0)
+    trials = np.random.default_rng(9).standard_normal((20, 5, 30))
+    for name in eigenfeat.__all__:
+        kind = getattr(eigenfeat, name)
+        if not isinstance(kind, type):
+            continue
+        settings = {k: v for k, v in QUICK.get(name, {}).items() if k in kind().get_params()}
+        of_trials = name in ("CommonSpatialPatterns", "SPoC")
+        rows = (trials, np.arange(20) % 2) if of_trials else (X, y)
+        model = kind(**settings).fit(*rows)
+        for summary in (summarize(model), summarize(model, rows[0])):
+            assert str(summary).startswith(name)
+            if hasattr(model, "eigenvalues_"):
+                assert summary.worst_residual is not None
+            else:
+                assert "has no spectrum" in summary.advice
+        if hasattr(model, "eigenvalues_") and not of_trials:
+            assert summary.bounds is not None
+
+
+def test_kernel_and_least_squares_models_are_tested_by_permutation():
+    X, y = classes(np.random.default_rng(10), n=90, d=3, shift=3.0)
+    for model in (KernelFisherFeatures(2, gamma=0.3), LeastSquaresLDA()):
+        told = summarize(model.fit(X, y), X, y, n_permutations=19)
+        assert told.components[0].mask.tolist()[0]
+        assert told.bounds.space == ("kernel" if isinstance(model, KernelFisherFeatures) else "input")
+
+
+def test_leave_one_out_is_told():
+    X, y = classes(np.random.default_rng(11), n=90, shift=2.0)
+    model = KernelFisherClassifier().fit(X, y)
+    assert f"leave-one-out error {model.loo_error_:.2%}" in str(summarize(model))

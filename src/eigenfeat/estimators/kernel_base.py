@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, Interval, Real, StrOptions
+from eigenfeat.estimators.column_scaler import COLUMNS_CONSTRAINT, learn_columns, treated_rows
 from eigenfeat.estimators.edge import Estimator
 from eigenfeat.estimators.kernel_settings import KernelSettings
-from eigenfeat.kernel import LOSSES, Loss
+from eigenfeat.kernel import LOSSES, Loss, subset
 from eigenfeat.kernel.losses import as_loss
-from eigenfeat.kernel.problem import PENALTIES, KernelProblem, KernelRequest, KernelSolution
+from eigenfeat.kernel.problem import DEFAULTS, PENALTIES, KernelProblem, KernelRequest, KernelSolution
+from eigenfeat.kernel.search import Score, Trial, best_alpha
 from eigenfeat.kernel.table import SOLVERS
+from eigenfeat.rows import ArrayRows, Block
 from eigenfeat.stages import Chain, KernelExpansion
-from eigenfeat.stages.kernels import KERNELS
+from eigenfeat.stages.kernels import DOT_PRODUCT, KERNELS, RADIAL
+
+#: Kernels that compare columns by their numbers; "cosine" and "chi2" mean the rows as they are, and so may a function.
+TREATED_KERNELS = (*RADIAL, *DOT_PRODUCT, "laplacian")
 
 #: What became of parameters that have another name now.
 RENAMED = {"expansion": "use expand_over, 'rows' for 'short' and 'transformed' for 'long'"}
@@ -32,6 +38,9 @@ class KernelEstimator(Estimator):
     # What every subclass takes beside the other settings.
     kernel: str | Callable
     random_state: int | np.random.RandomState | None
+    #: What is done to columns where a subclass does not take `columns`.
+    columns: Any = None
+    _inputs: Chain
 
     _parameter_constraints: dict = {
         "kernel": [StrOptions(set(KERNELS)), callable],
@@ -45,12 +54,38 @@ class KernelEstimator(Estimator):
         "random_state": ["random_state"],
     }
     _weight_constraints: dict = {"gamma": [None, POSITIVE], "alpha": [NON_NEGATIVE]}
+    _columns_constraints: dict = {"columns": [None, *COLUMNS_CONSTRAINT]}
 
     def _settings(self, **chosen: Any) -> KernelSettings:
         """What the parameters ask for: every setting that is one of them, in the place of ``chosen`` ones."""
         parameters = self.get_params(deep=False)
         asked = {f.name: parameters[f.name] for f in fields(KernelSettings) if f.name in parameters}
-        return KernelSettings(**{**asked, **chosen})
+        return self._points_treated(KernelSettings(**{**asked, **chosen}))
+
+    def _treated(self, X: Block, weights: np.ndarray | None) -> Block:
+        """Rows after the treatment of their columns, which is learnt here and is the first part of ``_inputs``."""
+        self._inputs, self.columns_ = Chain(), None
+        columns, as_given = self.columns, getattr(self, "invariances", None) or self.kernel not in TREATED_KERNELS
+        if columns is None or (isinstance(columns, str) and columns == "auto" and as_given):
+            return X
+        if as_given and (self.kernel == "precomputed" or self.kernel in TREATED_KERNELS):
+            reason = (
+                "kernel='precomputed' has no columns"
+                if self.kernel == "precomputed"
+                else ("invariances transform the rows as they are given")
+            )
+            raise ValueError(f"columns={columns!r} cannot be: {reason}. Leave columns at 'auto', or scale X before.")
+        rows = ArrayRows(X, None, weights)
+        stage, self.columns_ = learn_columns(self, rows, columns)
+        self._inputs = Chain((stage,))
+        return treated_rows(stage, rows).array  # type: ignore[attr-defined]
+
+    def _points_treated(self, settings: KernelSettings) -> KernelSettings:
+        """Centres that are points are treated as rows are."""
+        centers = settings.centers
+        if isinstance(centers, str | None) or np.ndim(centers) != 2 or not self._inputs.stages:
+            return settings
+        return replace(settings, centers=self._inputs.apply(np.asarray(centers, dtype=np.float64)))
 
     def _keep(self, solution: KernelSolution, problem: KernelProblem) -> KernelExpansion:
         """Publish a solution; the function it is, over the rows or points that carry a nonzero coefficient."""
@@ -60,7 +95,7 @@ class KernelEstimator(Estimator):
         self.support_ = np.flatnonzero(self.dual_coef_.any(axis=1))
         source = kernel.rows if centers is None or centers.ndim == 1 else centers
         self.support_vectors_ = None if kernel.precomputed else source[self.support_]
-        self.gamma_ = kernel.kernel.gamma
+        self.gamma_, self.alpha_ = kernel.kernel.gamma, problem.alpha
         self.solver_ = solution.solver
         points = self.support_ if self.support_vectors_ is None else self.support_vectors_
         return KernelExpansion(kernel.kernel, points, self.dual_coef_[self.support_], self.intercept_)
@@ -80,9 +115,18 @@ class KernelEstimator(Estimator):
         return tags
 
 
+def left_out_alpha(problem: KernelProblem, score: Score) -> Trial:
+    """The best alpha by outputs left out; one where the loss or the penalty has no exact ones."""
+    problem = replace(problem, classes=None)
+    if subset.SOLVER.lacking(problem, DEFAULTS):
+        return Trial(1.0, problem.kernel.kernel.gamma, (np.inf, np.inf))
+    return best_alpha(problem, score)
+
+
 class KernelRegression(KernelEstimator):
     """Base of the estimators that take a loss and a solver."""
 
+    alpha: float | str
     loss: str | Loss
     solver: str
     max_terms: int | None
@@ -92,6 +136,8 @@ class KernelRegression(KernelEstimator):
     _parameter_constraints: dict = {
         **KernelEstimator._parameter_constraints,
         **KernelEstimator._weight_constraints,
+        **KernelEstimator._columns_constraints,
+        "alpha": [StrOptions({"loo"}), NON_NEGATIVE],
         "loss": [StrOptions(set(LOSSES)), Loss],
         "penalty": [StrOptions(set(PENALTIES))],
         "solver": [StrOptions(SOLVERS.options)],
@@ -106,9 +152,16 @@ class KernelRegression(KernelEstimator):
     def _request(self) -> KernelRequest:
         return KernelRequest(self.tol, self.max_iter, self.max_terms, self.random_state)
 
-    def _solved(self, problem: KernelProblem) -> KernelSolution:
+    def _solved(self, problem: KernelProblem, score: Score) -> tuple[KernelProblem, KernelSolution]:
+        """The problem with its alpha, found by leave-one-out where that was asked for, and its solution."""
         request = self._request()
-        return SOLVERS.choose(self.solver, problem, request).solve(problem, request)
+        solver = SOLVERS.choose(self.solver, problem, request)
+        if isinstance(self.alpha, str):
+            found = left_out_alpha(problem, score)
+            problem = replace(problem, alpha=found.alpha)
+            if found.solution is not None and found.solution.solver == solver.name and problem.classes is None:
+                return problem, found.solution
+        return problem, solver.solve(problem, request)
 
     def _checked_loss(self) -> Loss:
         loss = as_loss(self.loss)

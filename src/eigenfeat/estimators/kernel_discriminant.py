@@ -11,10 +11,10 @@ from eigenfeat._sklearn import Interval, Real, StrOptions
 from eigenfeat.estimators.edge import ScoresMixin, flat, winners
 from eigenfeat.estimators.kernel_base import KernelEstimator
 from eigenfeat.estimators.validation import check_class_labels, check_weights, class_weights
-from eigenfeat.kernel.probabilities import PROBABILITIES, output_moments, posterior_slope
+from eigenfeat.kernel.probabilities import PROBABILITIES, multinomial_logit, output_moments, posterior_slope
 from eigenfeat.kernel.problem import KernelProblem, KernelSolution
 from eigenfeat.kernel.thresholds import THRESHOLDS, one_vs_rest, thresholds
-from eigenfeat.stages import Chain, Fitted, GaussianPosteriors, Softmax, Stage
+from eigenfeat.stages import Affine, Chain, Fitted, GaussianPosteriors, Softmax, Stage
 
 #: Labels are -1 and 1: outputs that differ by less tell no classes apart.
 SAME_OUTPUTS = 1e-8
@@ -38,6 +38,7 @@ class KernelDiscriminant(ScoresMixin, KernelEstimator):
         X, y = self._check(X, y)
         copies = check_weights(sample_weight, X)
         self.classes_, codes = check_class_labels(y, copies, estimator=type(self).__name__)
+        X = self._treated(X, copies)
         weights = np.ones(len(y)) if copies is None else copies
         if self.class_weight is not None:
             weights = weights * class_weights(self.class_weight, self.classes_, codes, copies)
@@ -46,7 +47,8 @@ class KernelDiscriminant(ScoresMixin, KernelEstimator):
     def _keep_rule(self, solution: KernelSolution, problem: KernelProblem, codes: np.ndarray) -> None:
         """Threshold, probabilities and leave-one-out results from the outputs at the training rows.
 
-        Joint discriminants are log posteriors already: they are cut at zero and have slope one.
+        Joint discriminants are log posteriors already, cut at zero; how sure they may be is found like that of the
+        others, on rows left out.
         """
         expansion, outputs = self._keep_fit(solution, problem)
         if np.ptp(outputs, axis=0).max() < SAME_OUTPUTS:
@@ -61,13 +63,18 @@ class KernelDiscriminant(ScoresMixin, KernelEstimator):
         cuts = thresholds(outputs, codes, weights, 0.0 if joint else self.threshold)
         self.threshold_ = cuts.astype(self.dual_coef_.dtype, copy=False)
         decision = flat(outputs - self.threshold_)
-        self.slope_ = 1.0 if joint else posterior_slope(decision, codes, weights)
+        left_out = solution.loo_outputs is not None
+        self.slope_ = 1.0 if joint and not left_out else posterior_slope(decision, codes, weights)
+        scores = Chain((*self._inputs.stages, replace(expansion, bias=self.intercept_ - self.threshold_)))
+        self.logit_coef_ = self.logit_intercept_ = None
+        if self.probability == "multinomial" and left_out and not joint and decision.ndim == 2:
+            self.logit_coef_, self.logit_intercept_ = multinomial_logit(decision, codes, weights, self.slope_)
+            logit = Affine.of(self.logit_coef_, self.logit_intercept_)
+            scores, decision, self.slope_ = scores.then(logit), logit.apply(decision), 1.0
         by_densities = self.probability == "gaussian" and not joint
         self.output_moments_ = output_moments(outputs, one_vs_rest(codes) > 0, weights) if by_densities else None
-        left_out = solution.loo_outputs is not None
         self.loo_decision_ = decision if left_out else None
         self.loo_error_ = weighted_error(decision, codes, weights) if left_out else None
-        scores = Chain((replace(expansion, bias=self.intercept_ - self.threshold_),))
         self.fitted_ = Fitted(scores=scores, probabilities=self._probabilities())
 
     def _probabilities(self) -> Stage:

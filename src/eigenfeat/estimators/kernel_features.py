@@ -9,15 +9,17 @@ from functools import partial
 
 import numpy as np
 
-from eigenfeat._sklearn import COUNT, NON_NEGATIVE, checked_fit
+from eigenfeat._sklearn import COUNT, NON_NEGATIVE, StrOptions, checked_fit
 from eigenfeat.estimators.edge import ComponentsMixin, renamed_parameters
-from eigenfeat.estimators.kernel_base import RENAMED, KernelEstimator
+from eigenfeat.estimators.kernel_base import RENAMED, KernelEstimator, left_out_alpha
 from eigenfeat.estimators.kernel_settings import posed
 from eigenfeat.estimators.validation import check_class_labels, check_weights
 from eigenfeat.kernel.basis import Basis, basis_of, full_length
 from eigenfeat.kernel.eigen import discriminants
 from eigenfeat.kernel.problem import KernelProblem, KernelSolution
 from eigenfeat.kernel.scatter import within_scatter
+from eigenfeat.kernel.search import squared_residual
+from eigenfeat.kernel.thresholds import one_vs_rest
 from eigenfeat.moments.forms import DenseForm
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.solvers import DenseVectors, Directions
@@ -32,22 +34,32 @@ FindDirections = Callable[[Basis, KernelProblem], Directions]
 class KernelFeatures(ComponentsMixin, KernelEstimator):
     """Base of transformers whose features are kernel expansions of generalized eigenvectors."""
 
+    alpha: float | str
+
     _parameter_constraints: dict = {
         **KernelEstimator._parameter_constraints,
         **KernelEstimator._weight_constraints,
         "n_components": [None, COUNT],
     }
 
-    def _fit_directions(self, X, weights: np.ndarray, find: FindDirections):
-        """Pose the problem, find its directions, keep them as an expansion centred on the rows."""
-        problem = posed(self._settings(), X, np.empty((X.shape[0], 0)), weights, random_state=self.random_state)
+    def _fit_directions(self, X, weights: np.ndarray, find: FindDirections, targets: np.ndarray | None = None):
+        """Pose the problem, find its directions, keep them as an expansion centred on the rows.
+
+        Where alpha is to be found, it is that of a regression to the targets: the directions are the same.
+        """
+        X = self._treated(X, weights)
+        if targets is None:
+            targets = np.empty((X.shape[0], 0))
+        problem = posed(self._settings(), X, targets, weights, random_state=self.random_state)
+        if isinstance(self.alpha, str):
+            problem = replace(problem, alpha=left_out_alpha(problem, squared_residual).alpha)
         basis = basis_of(problem)
         directions = find(basis, problem)
         V = directions.toarray()
         coefficients = full_length(basis.coefficients(V), problem)
         offset = -(problem.weights @ basis.design / problem.weights.sum()) @ V
         solution = KernelSolution(coefficients, offset, directions.values, directions.converged, 1, directions.solver)
-        self.fitted_ = Fitted(features=Chain((self._keep(solution, problem),)))
+        self.fitted_ = Fitted(features=Chain((*self._inputs.stages, self._keep(solution, problem))))
         self.eigenvalues_ = directions.values
         self.residuals_ = directions.residuals
         return self
@@ -73,7 +85,10 @@ class KernelFisherFeatures(KernelFeatures):
     ----------
     n_components : int, optional
         All n_classes - 1 by default.
-    kernel, gamma, alpha, penalty, degree, coef0, centers, n_centers, invariances, expand_over, random_state
+    alpha : "loo" or float
+        As in `KernelFisherClassifier`; "loo" looks at the squared residual of the regression to the classes, which has
+        the same directions.
+    kernel, gamma, penalty, columns, degree, coef0, centers, n_centers, invariances, expand_over, random_state
         As in `KernelFisherClassifier`.
 
     Attributes
@@ -83,7 +98,7 @@ class KernelFisherFeatures(KernelFeatures):
     intercept_, offsets_ : (n_components,) array
         Centres the features on the training rows; one array under both names.
     eigenvalues_, residuals_ : (n_components,) arrays
-    classes_, support_, support_vectors_, gamma_, solver_, n_features_in_
+    classes_, support_, support_vectors_, gamma_, alpha_, columns_, solver_, n_features_in_
 
     References
     ----------
@@ -103,9 +118,10 @@ class KernelFisherFeatures(KernelFeatures):
         n_components=None,
         kernel="rbf",
         gamma=None,
-        alpha=1.0,
+        alpha="loo",
         penalty="function",
         *,
+        columns="auto",
         degree=3,
         coef0=1.0,
         centers=None,
@@ -119,6 +135,7 @@ class KernelFisherFeatures(KernelFeatures):
         self.gamma = gamma
         self.alpha = alpha
         self.penalty = penalty
+        self.columns = columns
         self.degree = degree
         self.coef0 = coef0
         self.centers = centers
@@ -126,6 +143,12 @@ class KernelFisherFeatures(KernelFeatures):
         self.invariances = invariances
         self.expand_over = expand_over
         self.random_state = random_state
+
+    _parameter_constraints: dict = {
+        **KernelFeatures._parameter_constraints,
+        **KernelEstimator._columns_constraints,
+        "alpha": [StrOptions({"loo"}), NON_NEGATIVE],
+    }
 
     @checked_fit
     def fit(self, X, y, sample_weight=None):
@@ -145,7 +168,7 @@ class KernelFisherFeatures(KernelFeatures):
         weights = check_weights(sample_weight, X)
         self.classes_, codes = check_class_labels(y, weights, estimator=type(self).__name__)
         weights = np.ones(len(codes)) if weights is None else weights
-        return self._fit_directions(X, weights, partial(self._directions, codes))
+        return self._fit_directions(X, weights, partial(self._directions, codes), one_vs_rest(codes))
 
     def _directions(self, codes: np.ndarray, basis: Basis, problem: KernelProblem) -> Directions:
         n_components = len(self.classes_) - 1 if self.n_components is None else self.n_components

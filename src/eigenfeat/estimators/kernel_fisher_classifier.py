@@ -9,6 +9,7 @@ from eigenfeat.estimators.edge import renamed_parameters
 from eigenfeat.estimators.kernel_base import RENAMED, RENAMED_LOSSES, KernelRegression
 from eigenfeat.estimators.kernel_discriminant import KernelDiscriminant
 from eigenfeat.estimators.kernel_settings import posed
+from eigenfeat.kernel.search import classification_error
 from eigenfeat.kernel.thresholds import one_vs_rest
 
 
@@ -32,9 +33,11 @@ class KernelFisherClassifier(KernelDiscriminant, KernelRegression):
         "rbf" exp(-gamma ‖x - z‖²), "inverse_multiquadric", "poly", "sigmoid", "linear", "laplacian", "cosine",
         "chi2", "additive_chi2", "precomputed", or a function of two rows.
     gamma : float, optional
-        1 / (number of features · variance of the entries of X) by default.
-    alpha : float
-        Weight of the penalty, against a sum over rows.
+        1 / (number of features · variance of the entries of X), after the treatment of columns, by default.
+    alpha : "loo" or float
+        Weight of the penalty, against a sum over rows. "loo" takes the half decade with the least exact leave-one-out
+        error, of equal ones that with the smallest squared residual; many rows are screened by a quarter of them, and
+        a few fits of all end the search. One where the loss or the penalty has no exact leave-one-out outputs.
     loss : {"squared", "absolute", "huber", "epsilon"} or Loss
         A name, or a value of `eigenfeat.kernel` with its own numbers: ``Huber(0.3)``, ``EpsilonInsensitive(0.05)``. The
         names stand for ``Squared()``, ``Absolute()``, ``Huber(0.5)`` and ``EpsilonInsensitive(0.1)``.
@@ -46,6 +49,10 @@ class KernelFisherClassifier(KernelDiscriminant, KernelRegression):
     solver : str
         "auto", or a solver of the table in the guide: "linear", "eigen", "subset", "greedy", "nystrom", "smo",
         "greedy_smo", "qp", "lp", "column_generation".
+    columns : "auto", str, dict, sequence or None
+        What is done to columns, as in `ColumnScaler`, so that none weighs more for its unit. "auto" leaves rows as they
+        are with kernels that mean them so ("cosine", "chi2", "additive_chi2", "precomputed", a function) and with
+        invariances, which transform the rows as given; None always does.
     multi_class : {"one-vs-rest", "joint"}
         "joint": the multi-class eigenproblem, and Gaussians of one covariance in the space of its discriminants
         (squared loss, quadratic penalties; no threshold).
@@ -55,13 +62,15 @@ class KernelFisherClassifier(KernelDiscriminant, KernelRegression):
         A restricted expansion: over random rows, drawn in proportion to their weights, k-means centres, given row
         numbers (integers) or points.
     n_centers : int, optional
-        √n log n by default, where a restricted expansion is used.
+        √n log n by default, where a restricted expansion is used; √(classes / 2) times as many for more than two
+        classes, 4,000 at most.
     class_weight : dict or "balanced", optional
-    probability : {"logistic", "gaussian"}
-        Of `predict_proba`, from the same outputs as the threshold: log odds linear in the decision values, with the
-        slope of maximum likelihood; or Bayes' theorem with a Gaussian a class of its own mean and variance. The
-        first is the better on held-out rows of the benchmarks, and its most probable class is always the predicted
-        one. "joint" has Gaussians already.
+    probability : {"multinomial", "logistic", "gaussian"}
+        Of `predict_proba`. "logistic": log odds linear in the decision values, with the slope of maximum likelihood on
+        the outputs that the threshold looks at. "multinomial": of more than two classes the decision values themselves
+        are a multinomial logit on the outputs at rows left out, where these are exact, and "logistic" elsewhere.
+        "gaussian": Bayes' theorem with a Gaussian a class of its own mean and variance. The most probable class of the
+        first two is always the predicted one. "joint" has Gaussians already, of which the slope is found.
     invariances : list, optional
         Functions that map rows to slightly transformed rows, or (weight, function) pairs: outputs that change under
         them are penalised, ½ weight Σ(f(x) - f(Lx))². See `eigenfeat.kernel.invariances` for images.
@@ -82,9 +91,16 @@ class KernelFisherClassifier(KernelDiscriminant, KernelRegression):
     support_ : (s,) array
         Rows of `dual_coef_` that are not zero.
     support_vectors_ : (s, d) array
+        Their points, after the treatment of columns.
+    columns_ : `eigenfeat.features.columns.ColumnTable` or None
+        What was done to every column, and why.
+    alpha_ : float
+        The weight of the penalty used.
     threshold_ : (n_outputs,) array
     slope_ : float
         Of the log odds in the decision values, with ``probability="logistic"``.
+    logit_coef_, logit_intercept_ : (k, k) and (k,) arrays or None
+        Of the multinomial logit that makes decision values of outputs less their thresholds.
     output_moments_ : (n_outputs, 2, 3) array or None
         Mean, variance and prior of each output on its negative and positive side, with ``probability="gaussian"``.
     classes_ : (n_classes,) array
@@ -103,12 +119,11 @@ class KernelFisherClassifier(KernelDiscriminant, KernelRegression):
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
     >>> from eigenfeat import KernelFisherClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = KernelFisherClassifier().fit(scale(X), y)
-    >>> round(model.loo_error_, 3)
-    0.025
+    >>> model = KernelFisherClassifier().fit(X, y)
+    >>> model.alpha_, round(model.loo_error_, 3)
+    (0.1, 0.02)
     """
 
     _parameter_constraints: dict = {
@@ -121,19 +136,20 @@ class KernelFisherClassifier(KernelDiscriminant, KernelRegression):
         self,
         kernel="rbf",
         gamma=None,
-        alpha=1.0,
+        alpha="loo",
         loss="squared",
         penalty="function",
         threshold="margin",
         solver="auto",
         *,
+        columns="auto",
         multi_class="one-vs-rest",
         degree=3,
         coef0=1.0,
         centers=None,
         n_centers=None,
         class_weight=None,
-        probability="logistic",
+        probability="multinomial",
         invariances=None,
         expand_over="rows",
         max_terms=None,
@@ -148,6 +164,7 @@ class KernelFisherClassifier(KernelDiscriminant, KernelRegression):
         self.penalty = penalty
         self.threshold = threshold
         self.solver = solver
+        self.columns = columns
         self.multi_class = multi_class
         self.degree = degree
         self.coef0 = coef0
@@ -180,5 +197,6 @@ class KernelFisherClassifier(KernelDiscriminant, KernelRegression):
         problem = posed(self._asked(), X, one_vs_rest(codes), weights, copies, self.random_state)
         if self.multi_class == "joint" and len(self.classes_) > 2:
             problem = replace(problem, classes=codes)
-        self._keep_rule(self._solved(problem), problem, codes)
+        problem, solution = self._solved(problem, classification_error(self.threshold))
+        self._keep_rule(solution, problem, codes)
         return self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,15 +10,24 @@ from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
 from eigenfeat._sklearn import N_JOBS, checked_fit
-from eigenfeat.estimators.edge import flat, renamed_parameters
+from eigenfeat.estimators.edge import renamed_parameters
 from eigenfeat.estimators.kernel_base import RENAMED, KernelEstimator
-from eigenfeat.estimators.kernel_discriminant import KernelDiscriminant, weighted_error
-from eigenfeat.estimators.kernel_settings import KernelSettings, posed
+from eigenfeat.estimators.kernel_discriminant import KernelDiscriminant
+from eigenfeat.estimators.kernel_settings import posed
 from eigenfeat.estimators.search import keep_search
-from eigenfeat.kernel.table import path_of
-from eigenfeat.kernel.thresholds import one_vs_rest, thresholds
-from eigenfeat.rows import Block
-from eigenfeat.stages.kernels import default_gamma
+from eigenfeat.kernel.problem import DEFAULTS, KernelProblem
+from eigenfeat.kernel.search import (
+    PairSearch,
+    Score,
+    Trial,
+    at_gamma,
+    best_pair,
+    classification_error,
+    default_grid,
+    given_grid,
+)
+from eigenfeat.kernel.table import SOLVERS
+from eigenfeat.kernel.thresholds import one_vs_rest
 
 
 @renamed_parameters(**RENAMED)
@@ -30,11 +39,14 @@ class KernelFisherClassifierCV(KernelDiscriminant):
 
     Parameters
     ----------
-    alphas, gammas : sequence of float
-        The grid; by default alphas 10⁻³ to 10, and ¼ to 4 times the default gamma of `KernelFisherClassifier`.
+    alphas, gammas : sequence of float, optional
+        A grid, every pair of which is tried on all rows. By default the grid is scaled to the data: half or whole
+        decades of alpha in units of the kernel, and ¼ to 4 times the default gamma of `KernelFisherClassifier`; an edge
+        at which the best pair lies is moved on. More than 1,000 rows are screened by a quarter of them, 2,000 at most,
+        and a walk over neighbouring pairs on all rows begins at the best.
     n_jobs : int, optional
         Processes over gammas.
-    kernel, penalty, threshold, degree, coef0, centers, n_centers, class_weight, probability
+    kernel, penalty, threshold, columns, degree, coef0, centers, n_centers, class_weight, probability
         As in `KernelFisherClassifier`; penalty "function" or "coefficients".
     invariances, expand_over, random_state
         As in `KernelFisherClassifier`.
@@ -47,11 +59,18 @@ class KernelFisherClassifierCV(KernelDiscriminant):
     best_params_, best_score_, best_index_
         The pair as {"alpha", "gamma"}, minus its leave-one-out error, and its place in ``cv_results_``.
     cv_results_ : dict
-        As scikit-learn's searches have it, with leave-one-out as the only split: scores are minus the errors.
+        As scikit-learn's searches have it, with leave-one-out as the only split: scores are minus the errors. Pairs
+        tried on all rows; of more rows than exact leave-one-out is to be had for, on those that were screened.
+    alphas_, gammas_ : (n_alphas,) and (n_gammas,) arrays
+        The grid, with what it was extended by.
     loo_errors_ : (n_gammas, n_alphas) array
-    gammas_ : (n_gammas,) array
-    dual_coef_, intercept_, support_, support_vectors_, threshold_, slope_, output_moments_, classes_,
-    loo_decision_, loo_error_
+        Its errors on the rows screened.
+    n_screened_ : int
+        How many rows these were.
+    extended_ : tuple of str
+        Edges of the grid that were moved: "gamma below", "gamma above", "alpha below", "alpha above".
+    dual_coef_, intercept_, support_, support_vectors_, columns_, threshold_, slope_, logit_coef_, logit_intercept_,
+    output_moments_, classes_, loo_decision_, loo_error_
         As in `KernelFisherClassifier`, of the fit with the chosen pair.
 
     References
@@ -72,25 +91,27 @@ class KernelFisherClassifierCV(KernelDiscriminant):
     _parameter_constraints: dict = {
         **KernelEstimator._parameter_constraints,
         **KernelDiscriminant._classifier_constraints,
-        "alphas": ["array-like"],
+        **KernelEstimator._columns_constraints,
+        "alphas": [None, "array-like"],
         "gammas": [None, "array-like"],
         "n_jobs": N_JOBS,
     }
 
     def __init__(
         self,
-        alphas=(1e-3, 1e-2, 1e-1, 1.0, 10.0),
+        alphas=None,
         gammas=None,
         kernel="rbf",
         penalty="function",
         threshold="margin",
         *,
+        columns="auto",
         degree=3,
         coef0=1.0,
         centers=None,
         n_centers=None,
         class_weight=None,
-        probability="logistic",
+        probability="multinomial",
         invariances=None,
         expand_over="rows",
         n_jobs=None,
@@ -101,6 +122,7 @@ class KernelFisherClassifierCV(KernelDiscriminant):
         self.kernel = kernel
         self.penalty = penalty
         self.threshold = threshold
+        self.columns = columns
         self.degree = degree
         self.coef0 = coef0
         self.centers = centers
@@ -125,58 +147,49 @@ class KernelFisherClassifierCV(KernelDiscriminant):
         -------
         self
         """
-        rows = X, codes, weights, copies = self._labelled(X, y, sample_weight)
+        X, codes, weights, copies = self._labelled(X, y, sample_weight)
         settings = self._settings(solver="auto")
-        alphas, gammas = self._grid(X, weights)
         # A generator given by the user must put the same centres under every gamma.
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        found = Parallel(n_jobs=self.n_jobs)(
-            delayed(left_out_scores)(replace(settings, gamma=gamma), *rows, alphas, self.threshold, seed)
-            for gamma in gammas
-        )
-        self._keep_search(alphas, gammas, np.array(found))
-        chosen = replace(settings, alpha=self.best_params_["alpha"], gamma=self.best_params_["gamma"])
-        problem = posed(chosen, X, one_vs_rest(codes), weights, copies, seed)
-        self._keep_rule(next(path_of(problem)(problem, [chosen.alpha])), problem, codes)
+        problem = posed(settings, X, one_vs_rest(codes), weights, copies, seed)
+        score = classification_error(self.threshold)
+        found = self._searched(problem, score)
+        self._keep_search(found)
+        chosen = replace(at_gamma(problem, found.best.gamma), alpha=found.best.alpha)
+        solution = found.best.solution
+        if solution is None:
+            solution = SOLVERS.choose("auto", chosen, DEFAULTS).solve(chosen, DEFAULTS)
+        self._keep_rule(solution, chosen, codes)
         return self
 
-    def _grid(self, X, weights: np.ndarray) -> tuple[list[float], list[float]]:
-        if self.gammas is None:
-            has_width = self.kernel != "precomputed"
-            gammas = default_gamma(X, weights) * 2.0 ** np.arange(-2, 3) if has_width else np.ones(1)
-        else:
-            gammas = np.asarray(self.gammas, dtype=float)
-        alphas = np.asarray(self.alphas, dtype=float)
-        for name, grid in (("alphas", alphas), ("gammas", gammas)):
+    def _searched(self, problem: KernelProblem, score: Score) -> PairSearch:
+        """The best pair of the grid that was given, or of one scaled to the data."""
+
+        def run(function: Callable[[float], list[Trial]], gammas: Sequence[float]) -> list[list[Trial]]:
+            return Parallel(n_jobs=self.n_jobs)(delayed(function)(gamma) for gamma in gammas)
+
+        if self.alphas is None and self.gammas is None:
+            return best_pair(problem, score, run)
+        alphas, gammas = self._grid(problem)
+        return given_grid(problem, score, run, alphas, gammas)
+
+    def _grid(self, problem: KernelProblem) -> tuple[list[float], list[float]]:
+        """The values given for the one, and those of the default grid for the other."""
+        alphas, gammas = default_grid(problem)
+        if self.gammas is not None:
+            gammas = np.asarray(self.gammas, dtype=float).tolist()
+        if self.alphas is not None:
+            alphas = np.asarray(self.alphas, dtype=float).tolist()
+        for name, grid in (("alphas", np.array(alphas)), ("gammas", np.array(gammas))):
             if grid.ndim != 1 or grid.size == 0 or not (grid > 0).all():
                 raise ValueError(f"{name} must be a non-empty list of positive numbers, got {grid.tolist()}.")
-        return alphas.tolist(), gammas.tolist()
+        return alphas, gammas
 
-    def _keep_search(self, alphas: list[float], gammas: list[float], found: np.ndarray) -> None:
-        """Publish (n_gammas, n_alphas, 2) errors and squared residuals: the second decides between equal errors."""
-        params = [{"alpha": alpha, "gamma": gamma} for gamma in gammas for alpha in alphas]
-        errors, squares = found.reshape(-1, 2).T
-        self.alpha_ = keep_search(self, params, 0.0 - errors[:, None], ties=squares)["alpha"]
-        self.gammas_, self.loo_errors_ = np.array(gammas), found[..., 0]
-
-
-def left_out_scores(
-    settings: KernelSettings,
-    X: Block,
-    codes: np.ndarray,
-    weights: np.ndarray,
-    copies: np.ndarray | None,
-    alphas: Sequence[float],
-    threshold: str | float,
-    seed: int,
-) -> list[tuple[float, float]]:
-    """Leave-one-out error and mean squared residual for every alpha."""
-    problem = posed(settings, X, one_vs_rest(codes), weights, copies, seed)
-    scores = []
-    for solution in path_of(problem)(problem, alphas):
-        outputs = solution.loo_outputs
-        assert outputs is not None  # every path of `path_of` has them
-        decision = flat(outputs - thresholds(outputs, codes, weights, threshold))
-        squares = np.square(problem.targets - outputs).mean(axis=1)
-        scores.append((weighted_error(decision, codes, weights), float(np.average(squares, weights=weights))))
-    return scores
+    def _keep_search(self, found: PairSearch) -> None:
+        """Publish what was tried: of equal errors the smaller squared residual decides."""
+        params = [{"alpha": trial.alpha, "gamma": trial.gamma} for trial in found.trials]
+        errors, squares = np.array([trial.score for trial in found.trials]).T
+        keep_search(self, params, 0.0 - errors[:, None], ties=squares)
+        self.alphas_, self.gammas_ = np.array(found.alphas), np.array(found.gammas)
+        self.loo_errors_ = found.scores[..., 0]
+        self.n_screened_, self.extended_ = found.n_rows, found.extended

@@ -9,6 +9,7 @@ from eigenfeat.estimators.edge import PredictionsMixin, renamed_parameters
 from eigenfeat.estimators.kernel_base import RENAMED, RENAMED_LOSSES, KernelRegression
 from eigenfeat.estimators.kernel_settings import posed
 from eigenfeat.estimators.validation import check_weights
+from eigenfeat.kernel.search import squared_residual
 from eigenfeat.stages import Chain, Fitted
 
 
@@ -22,14 +23,17 @@ class KernelFisherRegressor(PredictionsMixin, KernelRegression):
 
     Parameters
     ----------
-    kernel, gamma, alpha, loss, penalty, solver, degree, coef0, centers, n_centers
+    alpha : "loo" or float
+        Weight of the penalty; "loo" takes the half decade with the least mean squared residual at rows left out, as in
+        `KernelFisherClassifier`.
+    kernel, gamma, loss, penalty, solver, columns, degree, coef0, centers, n_centers
         As in `KernelFisherClassifier`.
     invariances, expand_over, max_terms, tol, max_iter, random_state
         As in `KernelFisherClassifier`.
 
     Attributes
     ----------
-    dual_coef_, intercept_, support_, support_vectors_, solver_, n_iter_, objective_, gamma_
+    dual_coef_, intercept_, support_, support_vectors_, solver_, n_iter_, objective_, gamma_, alpha_, columns_
         As in `KernelFisherClassifier`, one output a target.
     loo_prediction_ : array like y, or None
         Predictions at every row fitted without it, where the solver has exact ones.
@@ -52,11 +56,12 @@ class KernelFisherRegressor(PredictionsMixin, KernelRegression):
         self,
         kernel="rbf",
         gamma=None,
-        alpha=1.0,
+        alpha="loo",
         loss="squared",
         penalty="function",
         solver="auto",
         *,
+        columns="auto",
         degree=3,
         coef0=1.0,
         centers=None,
@@ -74,6 +79,7 @@ class KernelFisherRegressor(PredictionsMixin, KernelRegression):
         self.loss = loss
         self.penalty = penalty
         self.solver = solver
+        self.columns = columns
         self.degree = degree
         self.coef0 = coef0
         self.centers = centers
@@ -104,12 +110,13 @@ class KernelFisherRegressor(PredictionsMixin, KernelRegression):
         weights = np.ones(len(y)) if copies is None else copies
         self._y_is_flat = y.ndim == 1
         targets = y[:, None] if self._y_is_flat else y
+        X = self._treated(X, copies)
         problem = posed(self._asked(), X, targets, weights, copies, self.random_state)
-        solution = self._solved(problem)
+        problem, solution = self._solved(problem, squared_residual)
         expansion, outputs = self._keep_fit(solution, problem)
         left_out = outputs[:, 0] if self._y_is_flat else outputs
         self.loo_prediction_ = None if solution.loo_outputs is None else left_out
-        self.fitted_ = Fitted(predictions=Chain((expansion,)))
+        self.fitted_ = Fitted(predictions=Chain((*self._inputs.stages, expansion)))
         return self
 
     def __sklearn_tags__(self):

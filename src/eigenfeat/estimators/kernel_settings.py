@@ -18,6 +18,9 @@ from eigenfeat.kernel.table import draws_centers
 from eigenfeat.rows import Block
 from eigenfeat.stages.kernels import Kernel, KernelRows, default_gamma
 
+#: Centres that many classes may ask for: more make a fit of 10,000 rows take minutes.
+MOST_CENTERS = 4000
+
 
 @dataclass(frozen=True, eq=False)
 class KernelSettings:
@@ -35,7 +38,7 @@ class KernelSettings:
     invariances: Sequence[Transformation | tuple[float, Transformation]] | None
     expand_over: str
     gamma: float | None = None
-    alpha: float = 1.0
+    alpha: float | str = 1.0
     loss: Loss = Squared()  # noqa: RUF009  (frozen)
     solver: str | None = None
 
@@ -69,7 +72,7 @@ def posed(
         kernel,
         targets.astype(kernel.dtype, copy=False),
         weights.astype(kernel.dtype, copy=False),
-        float(settings.alpha),
+        1.0 if isinstance(settings.alpha, str) else float(settings.alpha),
         settings.loss,
         settings.penalty,
         invariances=tuple(weighted_transformations(settings.invariances or ())),
@@ -77,7 +80,9 @@ def posed(
     )
     asked_for = settings.centers is not None or settings.n_centers is not None
     if asked_for or draws_centers(settings.solver, problem, DEFAULTS):
-        problem = replace(problem, centers=_centers(settings, kernel, weights, check_random_state(random_state)))
+        problem = replace(
+            problem, centers=_centers(settings, kernel, weights, targets.shape[1], check_random_state(random_state))
+        )
     return _over_moved_rows(problem, settings.expand_over) if problem.invariances else problem
 
 
@@ -107,15 +112,25 @@ def _check_precomputed(settings: KernelSettings, X: Block) -> None:
         )
 
 
+def default_centers(n_rows: int, n_outputs: int) -> int:
+    """√n log n for one function, as theory has it for its accuracy; √(classes / 2) times as many for one a class.
+
+    The functions of many classes have less in common: with 26 classes and 13,000 rows √n log n centres left 9.4 %
+    error where four times as many left 7.5.
+    """
+    single = int(np.ceil(np.sqrt(n_rows) * np.log(n_rows + 1)))
+    return max(single, min(int(single * np.sqrt(max(n_outputs, 2) / 2)), MOST_CENTERS))
+
+
 def _centers(
-    settings: KernelSettings, kernel: KernelRows, weights: np.ndarray, draw: np.random.RandomState
+    settings: KernelSettings, kernel: KernelRows, weights: np.ndarray, n_outputs: int, draw: np.random.RandomState
 ) -> np.ndarray:
     """Row numbers or points of a restricted expansion; rows of weight zero are not there."""
     there = np.flatnonzero(weights > 0)
     n = len(there)
     if settings.centers is not None and not isinstance(settings.centers, str):
         return _given_centers(np.asarray(settings.centers), kernel)
-    n_centers = min(n, settings.n_centers or int(np.ceil(np.sqrt(n) * np.log(n + 1))))
+    n_centers = min(n, settings.n_centers or default_centers(n, n_outputs))
     if settings.centers == "kmeans" and n_centers < n:
         model = MiniBatchKMeans(n_centers, batch_size=max(1024, 2 * n_centers), n_init=1, random_state=draw)
         rows = kernel.rows if n == len(kernel) else kernel.rows[there]

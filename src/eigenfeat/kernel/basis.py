@@ -32,6 +32,13 @@ class Basis:
         alpha[self.chosen] = solve_triangular(self.factor, theta, lower=True, trans=1, check_finite=False)
         return alpha
 
+    def coordinates(self, K: np.ndarray) -> np.ndarray:
+        """Rows of kernel values with the centres as rows of the design."""
+        if self.factor is None:
+            return K
+        factor = self.factor.astype(K.dtype, copy=False)
+        return solve_triangular(factor, K[:, self.chosen].T, lower=True, check_finite=False).T
+
     def penalty(self, alpha: float, invariance: np.ndarray | None) -> np.ndarray:
         """What (3.33), (3.34) and (3.24) add to the within-class scatter, in θ: ``alpha·I`` and the invariances."""
         penalty = self.design.dtype.type(alpha) * np.eye(self.design.shape[1], dtype=self.design.dtype)

@@ -1,10 +1,11 @@
 """The sparse penalty's linear program by column generation: few kernel columns are kept (thesis, 3.5.6).
 
 A kernel column whose constraint ``|K[:, j]ᵀτ| ≤ alpha`` holds without being asked for has coefficient zero
-and need not be in the program. The program starts without any; columns whose constraint is violated join,
-those idle for some rounds leave. Violators are looked for among the columns already formed, then among a few
-random rows, then by a scan of all rows that computes ``Kτ`` block by block and keeps nothing; the last scan
-finds none, which proves the optimum.
+and need not be in the program. The program starts without any; columns whose constraint is violated join, the
+most violated first, those idle for some rounds leave. Where K fits, all its columns are priced in every round.
+Where it does not, violators are looked for among the columns already formed, then among a few random rows, then by
+a scan of all rows that computes ``Kτ`` block by block and keeps nothing. The last look finds none, which proves
+the optimum.
 
 References
 ----------
@@ -25,14 +26,22 @@ from eigenfeat.kernel.used_rows import UsedRows
 from eigenfeat.solvers.contract import Solver
 from eigenfeat.stages.kernels import KernelRows
 
+#: Up to this many rows the whole kernel matrix is kept (0.5 GB) and every column is priced in every round: the columns
+#: that join are the most violated of all. Beyond, they are looked for in samples.
+MAX_KEPT_ROWS = 8000
+
 
 class ColumnPool:
     """Kernel columns formed so far, shared by all targets."""
 
     def __init__(self, kernel: KernelRows) -> None:
         self.kernel = kernel
-        self.index = np.empty(0, dtype=int)
-        self._storage = np.empty((len(kernel), 64), order="F")
+        keeps_all = len(kernel) <= MAX_KEPT_ROWS
+        self.index = np.arange(len(kernel)) if keeps_all else np.empty(0, dtype=int)
+        if not keeps_all:
+            self._storage = np.empty((len(kernel), 64), order="F")
+        else:  # a symmetric matrix in C order is its transpose, in the order that columns are read in
+            self._storage = np.asfortranarray(kernel.rows) if kernel.precomputed else kernel.matrix().T
 
     @property
     def columns(self) -> np.ndarray:
@@ -150,7 +159,7 @@ def solve(
         ``tol`` (1e-7) is the largest relative violation ``|K[:, j]ᵀτ| / alpha - 1`` left over all rows, which bounds
         the relative duality gap; ``max_iter`` (10,000) counts rounds a target, one warm-started run of HiGHS each.
     n_candidates : int
-        Random rows looked at before all are: 59 hold one of the best 5 % with probability 0.95.
+        Random rows looked at before all are, where K is not kept: 59 hold one of the best 5 % with probability 0.95.
     n_columns : int
         Violators that join in a round, at most.
     max_idle : int

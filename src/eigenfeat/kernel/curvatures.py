@@ -51,30 +51,6 @@ class DenseCurvature:
         return factor_in_place(shifted)
 
 
-class LowRankCurvature:
-    """``Q = VVᵀ`` with few columns: every factorisation is r × r, by Woodbury."""
-
-    def __init__(self, factor: np.ndarray) -> None:
-        self.columns = factor
-        self.scale = float(np.mean(np.einsum("ij,ij->i", factor, factor)))
-
-    def times(self, x: np.ndarray) -> np.ndarray:
-        return self.columns @ (self.columns.T @ x)
-
-    def factor(self, diagonal: np.ndarray) -> Solve:
-        scaled = self.columns / diagonal[:, None]
-        inner = self.columns.T @ scaled
-        inner.flat[:: len(inner) + 1] += 1.0
-        solve_inner = factor_in_place(inner)
-        inverse = 1.0 / diagonal
-
-        def solve(r: np.ndarray) -> np.ndarray:
-            inverse_r = (r.T * inverse).T
-            return inverse_r - scaled @ solve_inner(scaled.T @ r)
-
-        return solve
-
-
 class ResidualCurvature:
     """``Q = AᵀΩA`` with ``A = [K I]`` and Ω the centred weights: the curvature of Huber's loss over (α, u).
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import cholesky, solve_triangular
 
-from eigenfeat.kernel.basis import basis_of, full_length
+from eigenfeat.kernel import leave_one_out
+from eigenfeat.kernel.basis import Basis, basis_of, full_length
 from eigenfeat.kernel.needs import QUADRATIC_PENALTY, SQUARED_LOSS, TWO_VALUED_TARGETS
 from eigenfeat.kernel.problem import DEFAULTS, KernelProblem, KernelRequest, KernelSolution
 from eigenfeat.kernel.scatter import between_factor, class_means, within_scatter
@@ -71,7 +73,24 @@ def _jointly(problem: KernelProblem, codes: np.ndarray) -> KernelSolution:
         1,
         "eigen",
         outputs=basis.design @ theta + intercept,
+        loo_outputs=_left_out_jointly(problem, basis, codes, penalty),
     )
+
+
+def _left_out_jointly(problem: KernelProblem, basis: Basis, codes: np.ndarray, penalty: np.ndarray) -> np.ndarray:
+    """The functions of `_jointly` at every row fitted without it."""
+    w, design = problem.weights.astype(np.float64), basis.design.astype(np.float64, copy=False)
+    means, totals = class_means(design, codes, w)
+    factor = cholesky(within_scatter(design, codes, w, means) + penalty, lower=True)
+    rows = [design, *map(basis.coordinates, problem.tangents)]
+    halves = np.stack([solve_triangular(factor, part.T, lower=True).T for part in rows])
+    half_means = solve_triangular(factor, means.T, lower=True).T
+    share = leave_one_out.left_out_share(problem.copies, len(w))
+    half_basis = None
+    if problem.penalty == "coefficients" and problem.centers is None:
+        # A row that has no copies takes its coordinate along.
+        half_basis = solve_triangular(factor, np.diag(np.where(share == 1, 1.0, 0.0)), lower=True).T
+    return leave_one_out.without_row_of_its_class(halves, half_means, codes, share * w, totals, half_basis)
 
 
 def discriminants(

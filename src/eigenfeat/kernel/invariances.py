@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,24 @@ from scipy import ndimage
 
 from eigenfeat.features.tangents import Transformation, transformed
 from eigenfeat.stages.kernels import KernelRows
+
+
+def tangents(
+    kernel: KernelRows, centers: np.ndarray, transformations: Sequence[tuple[float, Transformation]]
+) -> Iterator[np.ndarray]:
+    """For every transformation the (n, q) array ``√weight (k_x - k_Lx)`` over the expansion in ``centers``.
+
+    In double precision for any rows: the coordinates of `eigenfeat.kernel.basis` divide by the small eigenvalues of
+    the kernel matrix, and sums of squares in single precision would come out indefinite.
+    """
+    points = kernel.points(centers)
+    original = kernel.columns(centers)
+    for strength, transformation in transformations:
+        moved = transformed(kernel.rows, transformation)
+        change = KernelRows(kernel.kernel, moved).columns(points).astype(np.float64)
+        np.subtract(original, change, out=change)
+        change *= np.sqrt(strength)
+        yield change
 
 
 def tangent_covariance(
@@ -20,18 +38,11 @@ def tangent_covariance(
 ) -> np.ndarray:
     """``T = Σ_L weight Σ_x w (k_x - k_Lx)(k_x - k_Lx)ᵀ`` over the expansion in ``centers`` (3.23, 3.24).
 
-    αᵀTα is how much f changes under the transformations, squared and summed over the rows. In double precision for
-    any rows: the coordinates of `eigenfeat.kernel.basis` divide T by the small eigenvalues of the kernel matrix, and
-    single-precision sums would come out indefinite.
+    αᵀTα is how much f changes under the transformations, squared and summed over the rows.
     """
-    points = kernel.points(centers)
-    original = kernel.columns(centers)
-    T = np.zeros((points.shape[0],) * 2)
-    for strength, transformation in transformations:
-        moved = transformed(kernel.rows, transformation)
-        change = KernelRows(kernel.kernel, moved).columns(points).astype(np.float64)
-        change -= original
-        change *= np.sqrt(strength * weights)[:, None]
+    T = np.zeros((centers.shape[0],) * 2)
+    for change in tangents(kernel, centers, transformations):
+        change *= np.sqrt(weights)[:, None]
         T += change.T @ change
     return T
 

@@ -23,6 +23,9 @@ class ShiftedInverse(Protocol):
     def quadratic(self, rows: np.ndarray) -> np.ndarray:
         """``vᵀ(M + shift·I)⁻¹v`` for every row v."""
 
+    def halved(self, rows: np.ndarray) -> np.ndarray:
+        """Rows z of rows v, with ``z₁ᵀz₂ = v₁ᵀ(M + shift·I)⁻¹v₂``."""
+
     def cross_diagonal(self, rows: np.ndarray) -> np.ndarray:
         """The diagonal of ``rows @ inverse``, for a square block of rows."""
 
@@ -45,12 +48,14 @@ class CholeskyInverse:
         return np.einsum("ij,ij->j", self._inverse_factor, self._inverse_factor)
 
     def quadratic(self, rows: np.ndarray) -> np.ndarray:
-        half = solve_triangular(self.factor, rows.T, lower=True, check_finite=False)
-        return np.einsum("ij,ij->j", half, half)
+        half = self.halved(rows)
+        return np.einsum("ij,ij->i", half, half)
+
+    def halved(self, rows: np.ndarray) -> np.ndarray:
+        return solve_triangular(self.factor, rows.T, lower=True, check_finite=False).T
 
     def cross_diagonal(self, rows: np.ndarray) -> np.ndarray:
-        half = solve_triangular(self.factor, rows.T, lower=True, check_finite=False)
-        return np.einsum("ij,ij->j", half, self._inverse_factor)
+        return np.einsum("ij,ji->i", self.halved(rows), self._inverse_factor)
 
 
 class Eigenbasis:
@@ -91,6 +96,9 @@ class SpectralInverse:
     def quadratic(self, rows: np.ndarray) -> np.ndarray:
         rotated = self.basis.rotated(rows)
         return np.einsum("ij,ij,j->i", rotated, rotated, self._gains)
+
+    def halved(self, rows: np.ndarray) -> np.ndarray:
+        return product(rows, self.basis.vectors) * np.sqrt(self._gains)
 
     def cross_diagonal(self, rows: np.ndarray) -> np.ndarray:
         return (self.basis.rotated(rows) * self.basis.vectors) @ self._gains

@@ -10,6 +10,9 @@ constraint is not active, and the intercept is that of ``1ᵀτ = 0``.
 
 from __future__ import annotations
 
+import warnings
+from importlib.util import find_spec
+
 import numpy as np
 from scipy.optimize import linprog
 
@@ -22,6 +25,11 @@ from eigenfeat.solvers.contract import Solver
 #: (benchmarks/speed/constants.py), that is quicker from 100-200 rows on and 1.3-2.5 times as quick at 500; up to there
 #: the program that needs no further package (column generation needs highspy) is quick enough.
 MAX_ROWS = 500
+
+
+def has_highspy() -> bool:
+    """Whether HiGHS is there with its own interface, which keeps a basis from one run to the next."""
+    return find_spec("highspy") is not None
 
 
 class MultiplierProgram:
@@ -129,10 +137,15 @@ def solve(problem: KernelProblem, request: KernelRequest = DEFAULTS) -> KernelSo
     wanted = request.filled(tol=1e-9, max_iter=1_000_000)
     used = UsedRows.of(problem)
     kernel = used.problem.kernel.matrix()
-    try:
-        coefficients, converged, n_iter = _warm(used.problem, kernel, wanted.tol, wanted.max_iter)
-    except ImportError:
-        coefficients, converged, n_iter = _from_scratch(used.problem, kernel, wanted.tol, wanted.max_iter)
+    if not has_highspy() and used.problem.n_rows > MAX_ROWS:
+        warnings.warn(
+            f"A linear program of {used.problem.n_rows} rows is solved as a whole, by scipy: column generation would "
+            "be several times as fast, with highspy. pip install 'eigenfeat[lp]'",
+            UserWarning,
+            stacklevel=2,
+        )
+    method = _warm if has_highspy() else _from_scratch
+    coefficients, converged, n_iter = method(used.problem, kernel, wanted.tol, wanted.max_iter)
     penalty = np.abs(coefficients).sum(axis=0)
     return used.solution(coefficients, kernel @ coefficients, penalty, converged=converged, n_iter=n_iter, solver="lp")
 
@@ -189,7 +202,8 @@ def _from_scratch(
 
 
 def is_small(problem: KernelProblem, request: KernelRequest) -> bool:
-    return problem.n_rows <= MAX_ROWS
+    """Few rows; or any number where column generation cannot run."""
+    return problem.n_rows <= MAX_ROWS or not has_highspy()
 
 
 SOLVER = Solver("lp", solve, (PIECEWISE_LINEAR_LOSS, SPARSE_PENALTY, ALL_ROWS), suits=is_small)

@@ -6,13 +6,13 @@ The probabilities themselves are `eigenfeat.stages.Softmax` and `eigenfeat.stage
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import softmax
+from scipy.optimize import brentq, minimize
+from scipy.special import log_softmax, softmax
 
 from eigenfeat.kernel.thresholds import class_moments
 from eigenfeat.stages.outputs import both_classes
 
-PROBABILITIES = ("logistic", "gaussian")
+PROBABILITIES = ("multinomial", "logistic", "gaussian")
 #: Decision values below this are all the same.
 SMALLEST_OUTPUT = 1e-100
 
@@ -46,6 +46,43 @@ def posterior_slope(decision: np.ndarray, codes: np.ndarray, weights: np.ndarray
     while gradient(high) < 0:
         high *= 4
     return float(brentq(gradient, 0.0, high, xtol=1e-14 * high, rtol=1e-13))
+
+
+def multinomial_logit(
+    decision: np.ndarray, codes: np.ndarray, weights: np.ndarray, slope: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """W and b of ``P(class | decision) = softmax(decision @ W + b)``, by maximum likelihood at rows left out.
+
+    The outputs of one class against the rest say something of the others too: rows between two classes have both of
+    these outputs raised. W is held at ``slope`` times the identity (`posterior_slope`) by a penalty that weighs as much
+    as one row, ½‖W - slope·I‖².
+
+    Parameters
+    ----------
+    decision : (n, k) array
+        Of rows left out of the fit; of more than two classes.
+    codes : (n,) array
+    weights : (n,) array
+    slope : float
+    """
+    D, w = decision.astype(np.float64), weights.astype(np.float64) / weights.mean()
+    row, k = np.arange(len(D)), D.shape[1]
+    start = np.vstack([slope * np.eye(k), np.zeros(k)])
+    design = np.column_stack([D, np.ones(len(D))])
+
+    def value_and_gradient(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        W = flat.reshape(start.shape)
+        log_p = log_softmax(design @ W, axis=1)
+        excess = np.exp(log_p)
+        excess[row, codes] -= 1
+        away = W - start
+        away[-1] = 0
+        gradient = design.T @ (w[:, None] * excess) + away
+        return float(np.sum(away**2) / 2 - w @ log_p[row, codes]), gradient.ravel()
+
+    found = minimize(value_and_gradient, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 200})
+    W = found.x.reshape(start.shape)
+    return W[:-1], W[-1]
 
 
 def output_moments(outputs: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from eigenfeat.features.tangents import Transformation
-from eigenfeat.kernel.invariances import tangent_covariance
+from eigenfeat.kernel.invariances import tangent_covariance, tangents
 from eigenfeat.kernel.losses import Loss, Squared
 from eigenfeat.stages.kernels import KernelRows
 
@@ -50,6 +51,11 @@ class KernelProblem:
     def expanded_over(self) -> np.ndarray:
         """The centres, or the numbers of all rows."""
         return np.arange(len(self.kernel)) if self.centers is None else self.centers
+
+    @property
+    def tangents(self) -> Iterator[np.ndarray]:
+        """For every transformation how the kernel columns of the rows change, over the expansion."""
+        return tangents(self.kernel, self.expanded_over, self.invariances)
 
     @cached_property
     def invariance(self) -> np.ndarray | None:

@@ -19,8 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigenfeat.kernel.curvatures import DenseCurvature, LowRankCurvature, ResidualCurvature
-from eigenfeat.kernel.incomplete_cholesky import IncompleteCholesky
+from eigenfeat.kernel.curvatures import DenseCurvature, ResidualCurvature
 from eigenfeat.kernel.interior_point import InteriorPoint, minimise, polish
 from eigenfeat.kernel.needs import ALL_ROWS, QUADRATIC_PROGRAM
 from eigenfeat.kernel.problem import DEFAULTS, KernelProblem, KernelRequest, KernelSolution
@@ -29,9 +28,7 @@ from eigenfeat.kernel.used_rows import UsedRows
 from eigenfeat.solvers.contract import Solver
 
 
-def solve(
-    problem: KernelProblem, request: KernelRequest = DEFAULTS, *, rank: int | None = None, rank_tol: float = 1e-8
-) -> KernelSolution:
+def solve(problem: KernelProblem, request: KernelRequest = DEFAULTS) -> KernelSolution:
     """Solve by the interior point; one run a target column, all on the same kernel matrix.
 
     Parameters
@@ -39,22 +36,13 @@ def solve(
     problem : KernelProblem
     request : KernelRequest
         ``tol`` (1e-8) bounds the relative duality gap and residuals, ``max_iter`` (100) counts iterations a target
-        column; each factors an n × n matrix (n × rank where low-rank).
-    rank : int, optional
-        With penalty "function": solve the problem restricted to the expansion over this many pivots of an
-        incomplete Cholesky factorisation, O(n rank²) an iteration, never an n × n matrix.
-    rank_tol : float
-        Fewer pivots are taken once the trace of ``K - VVᵀ`` is below this share of K's.
+        column; each factors an n × n matrix.
     """
     wanted = request.filled(tol=1e-8, max_iter=100)
     used = UsedRows.of(problem)
     problem = used.problem
-    if rank is not None and rank < problem.n_rows and problem.penalty == "function":
-        coefficients, outputs, penalty, points = _low_rank(problem, rank, rank_tol, wanted.tol, wanted.max_iter)
-    else:
-        kernel = problem.kernel.matrix()
-        method = _sparse if problem.penalty == "sparse" else _dual
-        coefficients, outputs, penalty, points = method(problem, kernel, wanted.tol, wanted.max_iter)
+    method = _sparse if problem.penalty == "sparse" else _dual
+    coefficients, outputs, penalty, points = method(problem, problem.kernel.matrix(), wanted.tol, wanted.max_iter)
     return used.solution(
         coefficients,
         outputs,
@@ -68,7 +56,7 @@ def solve(
 _Parts = tuple[np.ndarray, np.ndarray, np.ndarray, list[InteriorPoint]]
 
 
-def _dual_programs(problem: KernelProblem, curvature: DenseCurvature | LowRankCurvature) -> list[SeparableProgram]:
+def _dual_programs(problem: KernelProblem, curvature: DenseCurvature) -> list[SeparableProgram]:
     loss, w = problem.loss, problem.weights
     return [
         SeparableProgram(
@@ -98,16 +86,6 @@ def _dual(problem: KernelProblem, kernel: np.ndarray, tol: float, max_iter: int)
         return coefficients, outputs, np.einsum("ij,ij->j", coefficients, outputs) / 2, points
     coefficients = kernel.T @ tau / problem.alpha
     return coefficients, kernel @ coefficients, (coefficients**2).sum(axis=0) / 2, points
-
-
-def _low_rank(problem: KernelProblem, rank: int, rank_tol: float, tol: float, max_iter: int) -> _Parts:
-    cholesky = IncompleteCholesky(problem.kernel, rank)
-    cholesky.grow(rank, rank_tol)
-    factor = cholesky.factor
-    curvature = LowRankCurvature(factor / np.sqrt(problem.alpha))
-    points = [minimise(p, tol=tol, max_iter=max_iter) for p in _dual_programs(problem, curvature)]
-    v = factor.T @ np.column_stack([point.x for point in points]) / problem.alpha
-    return cholesky.expansion(v), factor @ v, (v**2).sum(axis=0) / 2, points
 
 
 def _sparse(problem: KernelProblem, kernel: np.ndarray, tol: float, max_iter: int) -> _Parts:

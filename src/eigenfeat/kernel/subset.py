@@ -8,7 +8,7 @@ import numpy as np
 
 from eigenfeat.kernel import leave_one_out
 from eigenfeat.kernel.basis import basis_of, full_length
-from eigenfeat.kernel.inverses import product, shifted_inverses
+from eigenfeat.kernel.inverses import ShiftedInverse, product, shifted_inverses
 from eigenfeat.kernel.needs import QUADRATIC_PENALTY, SQUARED_LOSS
 from eigenfeat.kernel.problem import DEFAULTS, KernelProblem, KernelRequest, KernelSolution
 from eigenfeat.solvers.contract import Solver
@@ -43,10 +43,10 @@ def path(problem: KernelProblem, alphas: Sequence[float]) -> Iterator[KernelSolu
         gram = gram + basis.congruent(problem.invariance)
     share = leave_one_out.left_out_share(problem.copies, len(y))
     loo_is_exact = problem.penalty == "function" or problem.centers is not None
-    for alpha, inverse in shifted_inverses(gram, alphas, len(y)):
+    moved = [basis.coordinates(change).astype(design.dtype, copy=False) for change in problem.tangents]
+    for alpha, inverse in shifted_inverses(gram, alphas, len(y) * (1 + len(moved))):
         theta = inverse.solve(moment)
         outputs = product(design, theta) + mean_y
-        slack = 1 - w * (inverse.quadratic(design) + 1 / w.sum())
         coefficients = basis.coefficients(theta)
         objective = w @ (y - outputs) ** 2 / 2 + alpha * np.einsum("ij,ij->j", theta, theta) / 2
         if problem.invariance is not None:
@@ -59,8 +59,40 @@ def path(problem: KernelProblem, alphas: Sequence[float]) -> Iterator[KernelSolu
             1,
             "subset",
             outputs=outputs,
-            loo_outputs=leave_one_out.without_row(y, outputs, slack, share) if loo_is_exact else None,
+            loo_outputs=_left_out(inverse, design, moved, theta, y, outputs, w, share) if loo_is_exact else None,
         )
+
+
+def _left_out(
+    inverse: ShiftedInverse,
+    design: np.ndarray,
+    moved: list[np.ndarray],
+    theta: np.ndarray,
+    y: np.ndarray,
+    outputs: np.ndarray,
+    w: np.ndarray,
+    share: np.ndarray,
+) -> np.ndarray:
+    """Outputs at rows left out, with their tangents where there are any."""
+    if not moved:
+        slack = 1 - w * (inverse.quadratic(design) + 1 / w.sum())
+        return leave_one_out.without_row(y, outputs, slack, share)
+    out = np.empty_like(outputs)
+    for start in range(0, len(y), 1024):
+        part = slice(start, start + 1024)
+        halves = np.stack([inverse.halved(rows[part]) for rows in (design, *moved)])
+        # The intercept is a coordinate of its own, in which rows are one and tangents zero.
+        intercept = np.zeros((*halves.shape[:2], 1), dtype=halves.dtype)
+        intercept[0] = 1 / np.sqrt(w.sum())
+        out[part] = leave_one_out.without_row_and_tangents(
+            y[part],
+            outputs[part],
+            share[part],
+            weights=w[part],
+            halves=np.concatenate([halves, intercept], axis=2),
+            changes=np.stack([rows[part] @ theta for rows in moved]),
+        )
+    return out
 
 
 def is_small(problem: KernelProblem, request: KernelRequest) -> bool:

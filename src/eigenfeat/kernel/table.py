@@ -19,7 +19,6 @@ classes jointly                        eigen, the only one that can
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from eigenfeat.kernel import (
@@ -36,7 +35,7 @@ from eigenfeat.kernel import (
 )
 from eigenfeat.kernel.losses import named
 from eigenfeat.kernel.needs import COLUMN_BY_COLUMN
-from eigenfeat.kernel.problem import KernelProblem, KernelRequest, KernelSolution
+from eigenfeat.kernel.problem import KernelProblem, KernelRequest
 from eigenfeat.solvers.contract import Solver, SolverTable
 
 
@@ -83,8 +82,3 @@ def draws_centers(name: str | None, problem: KernelProblem, request: KernelReque
         return True
     least_squares = not subset.SOLVER.lacking(problem, request)
     return least_squares and name in ("auto", "subset") and not linear.SOLVER.suits(problem, request)
-
-
-def path_of(problem: KernelProblem) -> Callable[[KernelProblem, Sequence[float]], Iterator[KernelSolution]]:
-    """Solutions of squared loss for a whole path of alpha, each with its exact leave-one-out outputs."""
-    return linear.path if problem.centers is None else subset.path

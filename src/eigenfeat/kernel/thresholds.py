@@ -7,6 +7,8 @@ from numba import njit
 from scipy.optimize import brentq
 
 THRESHOLDS = ("least-squares", "gaussian", "margin")
+#: Outputs that differ by less than this share of their size are the same.
+SAME = 1e-12
 
 
 def one_vs_rest(codes: np.ndarray) -> np.ndarray:
@@ -40,8 +42,8 @@ def gaussian_threshold(outputs: np.ndarray, positive: np.ndarray, weights: np.nd
     means; where priors leave none there, that of Gaussians with the pooled variance.
     """
     (m1, v1, p1), (m0, v0, p0) = (class_moments(outputs, weights, side) for side in (positive, ~positive))
-    if m1 == m0:
-        return _larger_class_wins(m1, p1, p0)
+    if m1 - m0 <= _rounding(outputs):
+        return _larger_class_wins(outputs, p1, p0)
     # log p1 N(q; m1, v1) - log p0 N(q; m0, v0) = a q² + b q + c
     a = (1 / v0 - 1 / v1) / 2
     b = m1 / v1 - m0 / v0
@@ -74,8 +76,8 @@ def margin_threshold(outputs: np.ndarray, positive: np.ndarray, weights: np.ndar
     q, w, side = outputs[used].astype(np.float64), weights[used].astype(np.float64), positive[used]
     centre = np.average(q, weights=w)
     scale = np.sqrt(np.average((q - centre) ** 2, weights=w))
-    if scale == 0:
-        return _larger_class_wins(centre, w[side].sum(), w[~side].sum())
+    if scale <= _rounding(outputs):
+        return _larger_class_wins(q, w[side].sum(), w[~side].sum())
     above, below = (_descending((q[rows] - centre) / scale, w[rows]) for rows in (side, ~side))
 
     def at(log_v: float) -> tuple[float, float]:
@@ -89,9 +91,19 @@ def margin_threshold(outputs: np.ndarray, positive: np.ndarray, weights: np.ndar
     return float(centre - scale * at(root)[1] / np.exp(root))
 
 
-def _larger_class_wins(output: float, positive: float, negative: float) -> float:
-    """A cut that sends outputs that are all the same to the class of the larger weight."""
-    return float(output) - 1.0 if positive > negative else float(output)
+def _rounding(outputs: np.ndarray) -> float:
+    """Differences up to this are rounding: averages of equal numbers come out an ulp apart."""
+    return float(max(SAME, 16 * np.finfo(outputs.dtype).eps) * np.abs(outputs).max(initial=0.0))
+
+
+def _larger_class_wins(outputs: np.ndarray, positive: float, negative: float) -> float:
+    """A cut beside all outputs, for those that tell the classes apart in no way or in the wrong one.
+
+    Equal outputs get the decision value that least squares gives a constant, the difference of the two shares: of
+    several classes without a term the largest wins, and logistic probabilities are the shares.
+    """
+    share = (positive - negative) / (positive + negative)
+    return float((outputs.min() if share > 0 else outputs.max()) - share)
 
 
 def _descending(q: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -13,6 +13,7 @@ from eigenfeat.stability.crawford import CrawfordNumber, Perturbation, crawford_
 from eigenfeat.stability.null import Distinguishable, NullPair, distinguishable
 from eigenfeat.stability.permutation import permutation_test
 from eigenfeat.stability.rank import effective_rank, participation_ratio
+from eigenfeat.stability.sample_bounds import SampleBounds, sample_bounds
 from eigenfeat.stability.summary import (
     StabilitySummary,
     fisher_components,
@@ -27,6 +28,7 @@ __all__ = [
     "NullPair",
     "Perturbation",
     "ReconstructionBound",
+    "SampleBounds",
     "StabilitySummary",
     "SubspaceBound",
     "crawford_number",
@@ -42,6 +44,7 @@ __all__ = [
     "perturbation",
     "radius",
     "reconstruction_bound",
+    "sample_bounds",
     "subspace_bound",
     "summarize",
 ]

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from eigenfeat.moments import Moments
@@ -16,6 +18,7 @@ from eigenfeat.stability.crawford import Perturbation, perturbation
 from eigenfeat.stability.null import Distinguishable, distinguishable
 from eigenfeat.stability.permutation import permutation_test
 from eigenfeat.stability.rank import effective_rank, participation_ratio
+from eigenfeat.stability.sample_bounds import SampleBounds, sample_bounds
 from eigenfeat.stability.tables import table
 
 
@@ -83,40 +86,52 @@ def fisher_components(
 
 @dataclass(frozen=True, eq=False)
 class StabilitySummary:
-    """How far to trust a fitted estimator's spectrum.
+    """How far to trust a fitted estimator.
 
     Attributes
     ----------
     name : str
         The estimator's class.
-    n_samples : float
-        Effective number of rows behind the moments.
-    n_features : int
-    effective_rank, participation_ratio : float
+    n_samples : float or None
+        Effective number of rows behind the moments, or of the rows given.
+    n_features : int or None
+    effective_rank, participation_ratio : float or None
         Of the covariance of all rows.
-    worst_residual : float
-        Largest relative residual of a direction.
+    worst_residual : float or None
+        Largest relative residual of a direction; None of models without directions.
     components : tuple of Distinguishable
-        One a quotient; empty when it cannot be said without the rows.
+        One a quotient; empty when it cannot be said without the rows, or not at all.
+    bounds : SampleBounds or None
+        The finite-sample bounds of the thesis, where rows were given.
+    left_out : str
+        What leave-one-out says, of models that have it.
     advice : str
-        What would tell more.
+        What would tell more; for a model without a spectrum why there is no more to tell.
     """
 
     name: str
-    n_samples: float
-    n_features: int
-    effective_rank: float
-    participation_ratio: float
-    worst_residual: float
-    components: tuple[Distinguishable, ...]
-    advice: str
+    n_samples: float | None = None
+    n_features: int | None = None
+    effective_rank: float | None = None
+    participation_ratio: float | None = None
+    worst_residual: float | None = None
+    components: tuple[Distinguishable, ...] = ()
+    bounds: SampleBounds | None = None
+    left_out: str = ""
+    advice: str = ""
 
     def __str__(self) -> str:
-        lines = [
-            f"{self.name}: {self.n_samples:.0f} rows, {self.n_features} features, effective rank "
-            f"{self.effective_rank:.1f}, participation ratio {self.participation_ratio:.1f}",
-            f"largest relative residual of a direction: {self.worst_residual:.1e}",
+        facts = [
+            f"{self.n_samples:.0f} rows" if self.n_samples is not None else "",
+            f"{self.n_features} features" if self.n_features is not None else "",
+            f"effective rank {self.effective_rank:.1f}" if self.effective_rank is not None else "",
+            f"participation ratio {self.participation_ratio:.1f}" if self.participation_ratio is not None else "",
         ]
+        lines = [f"{self.name}: {', '.join(fact for fact in facts if fact)}".rstrip(": ")]
+        if self.worst_residual is not None:
+            lines.append(f"largest relative residual of a direction: {self.worst_residual:.1e}")
+        if self.left_out:
+            lines.append(self.left_out)
         if len(self.components) <= 3:
             lines += map(str, self.components)
         else:
@@ -125,10 +140,14 @@ class StabilitySummary:
                 for c in sorted(self.components, key=lambda c: c.p_values.min())
             ]
             lines.append(table(("pair", "stand out", "largest eigenvalue", "noise reaches"), rows, limit=15))
+        if self.bounds is not None:
+            lines.append(str(self.bounds))
         return "\n".join([*lines, self.advice] if self.advice else lines)
 
 
-_WITH_ROWS = "eigenfeat.stability.summarize(model, X, y) tests the components by label permutation."
+_WITH_LABELS = "eigenfeat.stability.summarize(model, X, y) tests the components by label permutation."
+_WITH_ROWS = "eigenfeat.stability.summarize(model, X) prints the finite-sample bounds of its covariance."
+_NO_LABELS = "Its spectrum does not look at labels, so there is nothing to permute."
 
 
 def summarize(
@@ -141,19 +160,21 @@ def summarize(
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
 ) -> StabilitySummary:
-    """Effective rank, residuals, and which components stand out from noise, for a fitted estimator.
+    """Effective rank, residuals, finite-sample bounds, components that stand out from noise, of a fitted estimator.
 
     Without rows, components are judged by random-matrix theory where that applies: class pairs and Fisher's quotient
     (also of slices), without ridge or shrinkage. With X and y they are judged by `permutation_test`, which always
-    applies.
+    applies to a spectrum that looks at labels. With X there are the bounds of `sample_bounds`. Models that have
+    leave-one-out outputs say what these tell; one without a spectrum says that it has none.
 
     Parameters
     ----------
-    estimator : fitted estimator with ``moments_``, ``eigenvalues_`` and ``criterion_``
+    estimator : fitted estimator
     X, y : optional
-        Rows to shuffle the labels of.
+        Rows for the bounds; the labels to shuffle.
     level : float
-        Chance of a false discovery that one accepts, over all components and pairs together.
+        Chance of a false discovery that one accepts, over all components and pairs together; the bounds hold with
+        probability 1 - level.
     n_permutations, random_state, n_jobs
         As in `permutation_test`.
 
@@ -170,33 +191,95 @@ def summarize(
     1  2366        ...      yes
     2  20.98       ...      yes
     """
-    check_is_fitted(estimator, "eigenvalues_")
-    moments: Moments = estimator.moments_
+    check_is_fitted(estimator)
+    values = getattr(estimator, "eigenvalues_", None)
+    moments: Moments | None = getattr(estimator, "moments_", None)
     components: tuple[Distinguishable, ...] = ()
-    advice = ""
-    if X is not None:
+    if values is None:
+        advice = _without_spectrum(estimator)
+    elif not _looks_at_labels(estimator):
+        advice = _NO_LABELS if X is not None else f"{_NO_LABELS} {_WITH_ROWS}"
+    elif y is not None:
         options: dict = {"n_permutations": n_permutations, "random_state": random_state, "n_jobs": n_jobs}
-        components = (permutation_test(clone(estimator), X, y, level=level, **options),)
-    elif _regularised(estimator):
-        advice = "The noise matrix is regularised, so random-matrix theory does not apply. " + _WITH_ROWS
+        components, advice = (permutation_test(clone(estimator), X, y, level=level, **options),), ""
     else:
-        try:
-            components = _components_without_rows(estimator, moments, level)
-        except ValueError as problem:
-            advice = str(problem)
-        if not components and not advice:
-            advice = _WITH_ROWS
-    total = moments.covariance()
+        components, advice = _by_theory(estimator, moments, level)
+    left_out = left_out_summary(estimator)
+    facts: dict[str, Any] = _of_moments(moments) if moments is not None else _of_rows(estimator, X)
     return StabilitySummary(
         name=type(estimator).__name__,
-        n_samples=moments.effective_count(),
-        n_features=moments.n_features,
-        effective_rank=effective_rank(total),
-        participation_ratio=participation_ratio(total),
-        worst_residual=float(np.max(estimator.residuals_, initial=0.0)),
+        worst_residual=float(np.max(estimator.residuals_, initial=0.0)) if hasattr(estimator, "residuals_") else None,
         components=components,
+        bounds=None if X is None or not (left_out or values is not None) else sample_bounds(estimator, X, 1 - level),
+        left_out=left_out,
         advice=advice,
+        **facts,
     )
+
+
+def _of_moments(moments: Moments) -> dict[str, Any]:
+    total = moments.covariance()
+    return {
+        "n_samples": moments.effective_count(),
+        "n_features": moments.n_features,
+        "effective_rank": effective_rank(total),
+        "participation_ratio": participation_ratio(total),
+    }
+
+
+def _of_rows(estimator: Any, X: Any) -> dict[str, Any]:
+    """What a model without moments lets say, with the rows where they are given."""
+    n_features = getattr(estimator, "n_features_in_", None)
+    if X is None:
+        return {"n_features": n_features}
+    facts = {"n_samples": X.shape[0] if hasattr(X, "shape") else len(X), "n_features": n_features}
+    if sparse.issparse(X) or np.ndim(X) != 2:
+        return facts
+    total = np.atleast_2d(np.cov(np.asarray(X, dtype=np.float64), rowvar=False))
+    return {**facts, "effective_rank": effective_rank(total), "participation_ratio": participation_ratio(total)}
+
+
+def left_out_summary(estimator: Any) -> str:
+    """What outputs at rows left out say of a fitted model; nothing where it has none."""
+    error, predicted = getattr(estimator, "loo_error_", None), getattr(estimator, "loo_prediction_", None)
+    if error is not None:
+        n = len(estimator.loo_decision_)
+        spread = np.sqrt(max(error * (1 - error), 1 / n) / n)
+        return f"leave-one-out error {error:.2%} ± {spread:.2%} (a standard error of {n} independent rows)"
+    if predicted is not None:
+        return f"leave-one-out predictions of {len(predicted)} rows in loo_prediction_: compare them with y"
+    return ""
+
+
+def _without_spectrum(estimator: Any) -> str:
+    """Why there is nothing more to say."""
+    name = type(estimator).__name__
+    if left_out_summary(estimator):
+        return f"{name} is the solution of one regression and has no spectrum: leave-one-out is what tells of it."
+    if hasattr(estimator, "predict"):
+        return (
+            f"{name} has no spectrum: it is not made of eigenvectors. Rows held out say how far to trust it "
+            "(sklearn.model_selection.cross_val_score)."
+        )
+    return f"{name} has no spectrum: it is not made of eigenvectors, and no bound of this package speaks of it."
+
+
+def _looks_at_labels(estimator: Any) -> bool:
+    """Whether other labels would give another spectrum."""
+    return hasattr(estimator, "classes_") or bool(get_tags(estimator).target_tags.required)
+
+
+def _by_theory(estimator: Any, moments: Moments | None, level: float) -> tuple[tuple[Distinguishable, ...], str]:
+    """Components as random-matrix theory judges them, or what would."""
+    if moments is None:
+        return (), _WITH_LABELS
+    if _regularised(estimator):
+        return (), "The noise matrix is regularised, so random-matrix theory does not apply. " + _WITH_LABELS
+    try:
+        components = _components_without_rows(estimator, moments, level)
+    except ValueError as problem:
+        return (), str(problem)
+    return components, "" if components else _WITH_LABELS
 
 
 def _components_without_rows(estimator: Any, moments: Moments, level: float) -> tuple[Distinguishable, ...]:

@@ -40,6 +40,11 @@ class Kernel:
         return self.name in RADIAL
 
     @property
+    def has_width(self) -> bool:
+        """Whether gamma matters."""
+        return self.name in (*RADIAL, "poly", "sigmoid", "laplacian", "chi2")
+
+    @property
     def is_known_definite(self) -> bool:
         """Whether every kernel matrix of this function is positive semi-definite."""
         if self.name == "poly":
