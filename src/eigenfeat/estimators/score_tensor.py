@@ -279,8 +279,12 @@ class ScoreTensorFeatures(FeaturesMixin, Estimator):
 
     # ------------------------------------------------------------------ rows and their coordinates
 
+    @property
+    def _several(self) -> bool:
+        return isinstance(self.order, tuple | list)
+
     def _orders(self) -> tuple[int, ...]:
-        if isinstance(self.order, tuple | list):
+        if self._several:
             if not self.order or any(not isinstance(m, Integral) or not 1 <= m <= 16 for m in self.order):
                 raise ValueError(f"order={self.order!r}: give one order or several, each from 1 to 16.")
             return tuple(sorted(set(int(m) for m in self.order)))
@@ -350,14 +354,13 @@ class ScoreTensorFeatures(FeaturesMixin, Estimator):
 
     def _directions(self, tensors: list[StreamedTensor]) -> Pool:
         """Components of all orders where the noise is the identity, as directions, ranked."""
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
         self.noise_levels_, self.n_iter_, self.solver_ = {}, 1, ""
         with one_blas_thread():  # thousands of small products: waking threads for them takes thirty times as long
-            fits = [self._decompose(tensor, rng) for tensor in tensors]
+            fits = [self._decompose(tensor, seed) for tensor in tensors]
         self.relative_error_ = fits[-1].quality.relative_error
-        several = isinstance(self.order, tuple | list)
-        pool = pooled(fits, self.n_axes_, self.n_components) if several else Pool.of(fits[0])
-        if several and self.n_components is not None and pool.count < self.n_components:
+        pool = pooled(fits, self.n_axes_, self.n_components) if self._several else Pool.of(fits[0])
+        if self._several and self.n_components is not None and pool.count < self.n_components:
             warnings.warn(
                 f"{pool.count} distinct directions instead of the {self.n_components} asked for: the cross-moments of "
                 f"order {', '.join(map(str, self._orders()))} and {self.n_axes_} axes have no more.",
@@ -365,43 +368,48 @@ class ScoreTensorFeatures(FeaturesMixin, Estimator):
             )
         return pool
 
-    def _decompose(self, tensor: StreamedTensor, rng: np.random.Generator) -> OrderFit:
+    def _decompose(self, tensor: StreamedTensor, seed: int) -> OrderFit:
         limit = tensor.score.tensors_at(tensor.X[:1]).max_order
         if limit is not None and tensor.order > limit:
             raise ValueError(
                 f"order={tensor.order}, but {type(tensor.score).__name__} has score tensors up to order {limit} only."
             )
         problem = TensorProblem(tensor, self.noise_)
-        request = self._request(tensor, rng)
+        # Numbers of its own: how long a search took must not decide what noise is.
+        level = noise_level(problem.whitened, np.random.default_rng([seed, tensor.order]))
+        self.noise_levels_[tensor.order] = level
+        request = self._request(tensor, level, np.random.default_rng(seed))
         solver = TENSOR_SOLVERS.choose(self.solver, problem, request)
         result = solver.solve(problem, request)
         found = result.components
         self.solver_ += f"+{solver.name}" if self.solver_ else solver.name
         self.n_iter_ = max(self.n_iter_, result.fit.n_iter)
-        if not isinstance(self.order, tuple | list) and found.count < request.n_components:
+        if not self._several and found.count < request.n_components:
             warnings.warn(
                 f"{found.count} distinct components instead of the {request.n_components} asked for: the cross-moment "
                 f"of order {tensor.order} with {tensor.n_labels} label columns and {tensor.n_features} axes has no "
                 "more.",
                 stacklevel=6,
             )
-        level = self.noise_levels_[tensor.order] = noise_level(problem.whitened, rng)
         directions = unit_columns(self.noise_ @ (problem.basis @ found.vectors))
         measured = strengths(result.tensor, found, level)
-        return OrderFit(found, measured, directions, fit_quality(result.tensor, found, rng))
+        return OrderFit(found, measured, directions, fit_quality(result.tensor, found, request.rng))
 
-    def _request(self, tensor: StreamedTensor, rng: np.random.Generator) -> TensorRequest:
+    def _request(self, tensor: StreamedTensor, level: float, rng: np.random.Generator) -> TensorRequest:
         q, m = tensor.n_features, tensor.order
-        if not isinstance(self.order, tuple | list):
+        floor = 0.0
+        if not self._several:
             wanted = self.n_components or (min(q, tensor.n_labels) if m == 1 else q)
         elif m <= 2:  # all there are: they cost next to nothing
             wanted = min(q, tensor.n_labels) if m == 1 else q * tensor.n_labels
+        elif self.n_components is None:
+            wanted, floor = min(COMPONENTS_AN_AXIS * q, MOST_COMPONENTS), level
         else:
-            wanted = self.n_components or min(COMPONENTS_AN_AXIS * q, MOST_COMPONENTS)
+            wanted = self.n_components
         return TensorRequest(
             n_components=wanted,
             rng=rng,
-            search=Search(self.n_restarts, self.n_init, self.max_iter, self.tol),
+            search=Search(self.n_restarts, self.n_init, self.max_iter, self.tol, floor),
             batches=Batches(self.batch_size, self.n_batches, self.n_updates, self.n_starts),
         )
 

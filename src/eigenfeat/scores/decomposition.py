@@ -49,18 +49,21 @@ class Search:
         Steps of the joint fit, and of the power method where that is fewer than its own 40 (10 on rows).
     tol : float
         Relative gain of the joint fit below which to stop.
+    floor : float
+        Maxima below this are noise: the search ends with them.
     """
 
     n_restarts: int | None = None
     n_init: int | None = None
     max_iter: int = 100
     tol: float = 1e-6
+    floor: float = 0.0
 
     def starts(self, n_missing: int) -> int:
         return self.n_restarts or min(MAX_STARTS, max(20, 2 * n_missing))
 
     def attempts(self, tensor: CrossTensor) -> int:
-        return self.n_init or (ATTEMPTS_ON_AN_ARRAY if tensor.is_array else 1)
+        return self.n_init or (ATTEMPTS_ON_AN_ARRAY if tensor.is_array and not self.floor else 1)
 
     def power_steps(self, tensor: CrossTensor) -> int:
         return min(self.max_iter, POWER_STEPS if tensor.is_array else POWER_STEPS_ON_ROWS)
@@ -101,7 +104,9 @@ def decompose(tensor: CrossTensor, n_components: int, rng: np.random.Generator, 
     attempts = []
     for attempt in range(search.attempts(tensor)):
         found = Components.none(tensor)
-        if attempt % 2:
+        if search.floor:  # in other coordinates it would mean something else, and random directions are below it
+            pass
+        elif attempt % 2:
             vectors = rng.standard_normal((tensor.n_features, n_components)).astype(tensor.dtype)
             found = fit_label_factors(tensor, unit_columns(vectors)).components
         elif n_components <= tensor.n_features:
@@ -143,7 +148,7 @@ def extend(
         V, values = maxima(tensor, found, wanted, rng, search)
         strongest = max(strongest, values.max())
         order = np.argsort(-values, kind="stable")
-        order = order[values[order] > max(share * values.max(), EXHAUSTED_SHARE * strongest)]
+        order = order[values[order] > max(share * values.max(), EXHAUSTED_SHARE * strongest, search.floor)]
         fresh = order[distinct(V[:, order], found.vectors)][:wanted]
         if not len(fresh):
             break
