@@ -418,7 +418,9 @@ class ScoreTensorFeatures(FeaturesMixin, Estimator):
     def _publish(self, pool: Pool, dtype: np.dtype) -> None:
         odd = pool.orders % 2 == 1
         directions = self.axes_.vectors @ pool.directions
-        signs = np.where(odd, largest_entry_signs(pool.label_factors), largest_entry_signs(directions))
+        first_of_equals = 1 - 1e-6 * np.arange(len(pool.label_factors))[:, None]  # of two classes both are as large
+        by_label = largest_entry_signs(first_of_equals * pool.label_factors)
+        signs = np.where(odd, by_label, largest_entry_signs(directions))
         pool.directions[...] = pool.directions * signs
         self.components_ = np.ascontiguousarray((directions * signs).T, dtype=dtype)
         self.offsets_ = -(self.axes_.mean @ (directions * signs))

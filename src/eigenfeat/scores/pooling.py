@@ -17,20 +17,28 @@ MOST_POOLED = 2000
 
 
 def noise_level(tensor: StreamedTensor, rng: np.random.Generator) -> float:
-    """The largest ``‖T(:, v, ..., v)‖`` over unit v that shuffled labels lead one to expect.
+    """The largest ``T(u, v, ..., v)`` over unit u and v that shuffled labels lead one to expect.
 
     It is how large a component may be without meaning anything: permuting the labels keeps the rows, the score and
     its misfit, and takes away what the labels have to do with them.
     """
-    largest = []
+    shuffles = [tensor.labels[rng.permutation(len(tensor.labels))] for _ in range(N_PERMUTATIONS)]
+    if tensor.order == 2:
+        return float(np.mean([largest_eigenvalue(replace(tensor, labels=labels)) for labels in shuffles]))
     prepared = tensor.prepared() if tensor.X.nbytes <= PREPARED_BYTES else None
-    for _ in range(N_PERMUTATIONS):
-        labels = tensor.labels[rng.permutation(len(tensor.labels))]
+    largest = []
+    for labels in shuffles:
         shuffled = replace(tensor, labels=labels) if prepared is None else prepared.with_labels(labels)
         V = rng.standard_normal((tensor.n_features, NULL_STARTS)).astype(tensor.dtype)
         values = power_method(Deflated(shuffled, Components.none(shuffled)), V, NULL_STEPS, NULL_TOL)[1]
         largest.append(float(values.max()))
     return float(np.mean(largest))
+
+
+def largest_eigenvalue(tensor: StreamedTensor) -> float:
+    """The largest ``|T(u, v, v)|`` of a second-order tensor over labels u and unit v: components are of one label."""
+    matrices = (tensor.matrix(label) for label in np.eye(tensor.n_labels, dtype=tensor.dtype))
+    return max(float(np.linalg.norm(matrix, ord=2)) for matrix in matrices)
 
 
 @dataclass(frozen=True, eq=False)
