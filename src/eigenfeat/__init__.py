@@ -36,6 +36,7 @@ from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.estimators.principal import OrientedPCA, VanishingComponents
 from eigenfeat.estimators.rayleigh import RayleighFeatures
 from eigenfeat.estimators.score_tensor import ScoreTensorFeatures
+from eigenfeat.estimators.score_tensor_classifier import ScoreTensorClassifier
 from eigenfeat.estimators.sliced_inverse import SlicedInverseRegression
 from eigenfeat.estimators.spoc import SPoC
 from eigenfeat.export import load, save
@@ -72,6 +73,7 @@ __all__ = [
     "OrientedPCA",
     "RayleighFeatures",
     "SPoC",
+    "ScoreTensorClassifier",
     "ScoreTensorFeatures",
     "SlicedInverseRegression",
     "VanishingComponents",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -12,21 +13,29 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, HasMethods, Integral, Interval, StrOptions, checked_fit
+from eigenfeat._threads import one_blas_thread
+from eigenfeat.estimators.column_scaler import COLUMNS_CONSTRAINT, learn_columns
 from eigenfeat.estimators.edge import Estimator, FeaturesMixin
 from eigenfeat.estimators.gaussian_mixture_score import GaussianMixtureScore
-from eigenfeat.estimators.validation import check_class_labels, check_weights
+from eigenfeat.estimators.validation import check_class_labels, check_weights, row_keys
 from eigenfeat.features.maps import FeatureMap, as_feature_map
 from eigenfeat.moments.forms import DenseForm, SymmetricForm
 from eigenfeat.quotients import Regularisation
-from eigenfeat.scores.components import Components, unit_columns
+from eigenfeat.rows import ArrayRows
+from eigenfeat.scores.axes import LeadingAxes, leading_axes
+from eigenfeat.scores.components import unit_columns
 from eigenfeat.scores.cross_tensor import StreamedTensor, centred_labels, merged_rows, score_second_moment
 from eigenfeat.scores.decomposition import Search
-from eigenfeat.scores.quality import Quality, fit_quality
+from eigenfeat.scores.pooling import OrderFit, Pool, noise_level, pooled, strengths
+from eigenfeat.scores.quality import fit_quality
 from eigenfeat.scores.stochastic import Batches
 from eigenfeat.scores.tensor_solvers import TENSOR_SOLVERS, TensorProblem, TensorRequest
 from eigenfeat.scores.tensors import ScoreFunction
 from eigenfeat.solvers.signs import largest_entry_signs
-from eigenfeat.stages import Affine, Chain, FeatureLayer, Fitted
+from eigenfeat.stages import Affine, Chain, FeatureLayer, Fitted, Stage
+
+#: Components of third and higher order that are looked for, where nobody says how many: per axis, and in all.
+COMPONENTS_AN_AXIS, MOST_COMPONENTS = 4, 200
 
 
 class ScoreTensorFeatures(FeaturesMixin, Estimator):
@@ -35,29 +44,42 @@ class ScoreTensorFeatures(FeaturesMixin, Estimator):
     The cross-moment ``T = E[y ⊗ S_m(x)]`` of labels and score tensors, ``S_m = (-1)ᵐ ∇ᵐp / p``, is the expected
     m-th derivative of the label function, ``E[∇ᵐ E[y|x]]`` (Stein's identity). A label that depends on x through
     ``w_r·x`` makes ``T = Σ_r u_r ⊗ w_r ⊗ ... ⊗ w_r``; decomposing T gives the ``w_r``, with order 3 more of them
-    than there are columns. The score needs no labels and can be learnt beforehand from as many rows as there are.
+    than there are columns. The score needs no labels: rows without them help to learn it.
+
+    By itself it treats the columns (`ColumnScaler`), takes the leading principal axes, whitened, as coordinates, fits a
+    Gaussian there, decomposes the moments of the first three orders, compares every component with what shuffled
+    labels give, and keeps those above that noise, strongest first, with the axes after them. Neither the unit nor the
+    origin of a column matters.
 
     Parameters
     ----------
     score_model : score model or None, default=None
         A :class:`GaussianMixtureScore`, a :class:`DenoisingAutoencoder`, any estimator with a fitted
         ``score_function_``, or a ``ScoreFunction`` of your own. None is one Gaussian. An estimator is cloned and
-        fitted on the X of ``fit``, unless ``prefit``.
+        fitted on the whitened axes of all rows, unless ``prefit``.
     prefit : bool, default=False
-        Whether ``score_model`` is already fitted, on unlabelled rows say, and to be used as it is.
-    order : int, default=3
-        m. First order gives at most as many components as there are labels, second order at most as many a label as
-        there are columns; an auto-encoder has scores up to the third order, a mixture of every order up to 16.
+        Whether ``score_model`` is already fitted and to be used as it is. It knows the columns as they are, as a
+        ``ScoreFunction`` does: these are then neither treated nor replaced by axes.
+    order : int or tuple of int, default=(1, 2, 3)
+        m. Several orders are decomposed one by one and their components ranked together by `strengths_`. One order is
+        the paper's: its components alone, no axes. First order gives at most as many components as there are labels,
+        second order at most as many a label as there are axes; third order and above any number.
     n_components : int or None, default=None
-        Components in all. None: as many as columns (first order: as many as there are).
+        Directions in all. None: the components above the noise and the axes; for a single order as many as axes (first
+        order: as many as there are). More than those adds components that could be noise.
+    columns : str, dict or sequence of str, default="auto"
+        As in :class:`ColumnScaler`.
+    n_axes : int, "all" or None, default=None
+        Leading principal axes that serve as coordinates. None: those with 99 per cent of the variance, 50 at most, one
+        for every four rows at most. "all": the columns themselves, neither centred nor whitened.
     noise : {"score", "identity"}, default="score"
         The matrix N that makes directions comparable: ``E[S1 S1ᵀ]``, which is how much the score itself varies, or the
         identity. Components are found where N is the identity; second order solves the quotient ``E[y S2]`` over N.
     ridge : float, default=1e-3
         Added to N, relative to its mean diagonal.
     feature_map : str, FeatureMap or callable, default="rectified"
-        What is made of the projections ``w_r·x``, as in :class:`GEMFeatures`: "rectified" is both sides of each,
-        "identity" the projections themselves.
+        What is made of the projections, as in :class:`GEMFeatures`: "rectified" is both sides of each, "identity" the
+        projections themselves.
     solver : {"auto", "svd", "eigen", "power", "als"}, default="auto"
         "svd" is for order 1 and "eigen" for order 2. For order 3 and above there are a power method with many starts at
         once on all rows ("power", which "auto" takes) and alternating least squares on mini-batches ("als"); both
@@ -67,41 +89,58 @@ class ScoreTensorFeatures(FeaturesMixin, Estimator):
     n_init : int or None, default=None
         Whole decompositions to choose the best from, every second one from random directions instead of maxima; None is
         8 where the tensor is small enough to be an array, else 1.
-    max_iter : int, default=100
-        Steps of the joint fit, and of the power method where that is fewer than its own 40.
-    tol : float, default=1e-6
+    max_iter : int, default=50
+        Steps of the joint fit, and of the power method where that is fewer than its own 40 (10 on rows). Zero, with
+        "als", leaves the components as the mini-batches found them.
+    tol : float, default=1e-4
         Relative gain of the joint fit at which to stop.
     batch_size : int, default=64
-        Rows a mini-batch of "als".
+        Rows a mini-batch of "als"; the paper takes 1.
+    n_batches, n_updates, n_starts : int, default=20, 4, 8
+        Mini-batches a component, updates a mini-batch and starts on the first one of "als"; the paper has 20, 4 and 1.
     random_state : int, RandomState or None, default=0
 
     Attributes
     ----------
     components_ : (n_components, d) array
-        Unit rows ``w_r``, strongest first; the sign makes the largest label factor positive for odd m, the largest
-        entry of ``w_r`` for even m.
+        Unit rows ``w_r`` in treated columns, strongest first; the sign makes the largest label factor positive for odd
+        m, the largest entry of ``w_r`` for even m. Found on whitened axes and applied to axes in their own scale, which
+        shrinks what hardly varies.
     offsets_ : (n_components,) array
-        Added to the projections: zero.
+        Added to the projections of treated columns: they are seen from the mean of the rows.
+    scale_ : float
+        What projections are multiplied by before they are mapped: their mean square norm is then the number of axes.
+    orders_ : (n_components,) array of int
+        Which order each is of; 0 is a leading axis.
+    strengths_ : (n_components,) array
+        ``T(u_r, w_r, ..., w_r)`` over the noise level of its order: above one, shuffled labels would hardly give it.
+    noise_levels_ : dict
+        Order to the largest ``‖T(:, v, ..., v)‖`` of shuffled labels.
     weights_ : (n_components,) array
         Norm of each component where N is the identity.
     eigenvalues_ : (n_components,) array
         The same numbers.
     label_factors_ : (n_components, k) array
-        Unit rows ``u_r``: which classes, or targets, the component speaks of.
+        Unit rows ``u_r``: which classes, or targets, the component speaks of. Labels are in units of their spread.
     residuals_ : (n_components,) array
-        ``‖(T - T̂)(u_r, I, w_r, ...)‖ / ‖T(u_r, I, w_r, ...)‖``, T̂ the sum of all components.
+        ``‖(T - T̂)(u_r, I, w_r, ...)‖ / ‖T(u_r, I, w_r, ...)‖``, T̂ the sum of all components of the order.
     fit_ : (n_components,) array
         Share of ``‖T‖²`` in each component, ``weights_² / ‖T‖²``.
     relative_error_ : float
-        ``‖T - T̂‖ / ‖T‖``; estimated with random probes where T is large.
+        ``‖T - T̂‖ / ‖T‖`` of the highest order; estimated with random probes where T is large.
+    columns_ : ColumnTable or None
+        What was done to the columns; None for a score that knows them as they are.
+    axes_ : LeadingAxes
+        Mean, vectors and scales of the coordinates.
+    n_axes_ : int
     score_function_ : ScoreFunction
-        What the score tensors came from.
+        What the score tensors came from, in the coordinates of ``axes_``.
     noise_ : SymmetricForm
         N, ridge included.
     classes_ : array or None
         None for targets that are not classes.
     solver_ : str
-        The solver that ran.
+        The solvers that ran, one an order.
     n_iter_ : int
         Steps of the joint fit.
     n_features_in_ : int
@@ -127,43 +166,54 @@ class ScoreTensorFeatures(FeaturesMixin, Estimator):
     _parameter_constraints: dict = {
         "score_model": [None, HasMethods("fit"), ScoreFunction],
         "prefit": ["boolean"],
-        "order": [Interval(Integral, 1, 16, closed="both")],
+        "order": [Interval(Integral, 1, 16, closed="both"), tuple, list],
         "n_components": [None, COUNT],
+        "columns": COLUMNS_CONSTRAINT,
+        "n_axes": [None, COUNT, StrOptions({"all"})],
         "noise": [StrOptions({"score", "identity"})],
         "ridge": [NON_NEGATIVE],
         "feature_map": [str, FeatureMap, callable],
         "solver": [StrOptions(TENSOR_SOLVERS.options)],
         "n_restarts": [None, COUNT],
         "n_init": [None, COUNT],
-        "max_iter": [COUNT],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
         "tol": [POSITIVE],
         "batch_size": [COUNT],
+        "n_batches": [COUNT],
+        "n_updates": [COUNT],
+        "n_starts": [COUNT],
         "random_state": ["random_state"],
     }
-    _takes_sparse = False
 
     def __init__(
         self,
         score_model=None,
         *,
         prefit=False,
-        order=3,
+        order=(1, 2, 3),
         n_components=None,
+        columns="auto",
+        n_axes=None,
         noise="score",
         ridge=1e-3,
         feature_map="rectified",
         solver="auto",
         n_restarts=None,
         n_init=None,
-        max_iter=100,
-        tol=1e-6,
+        max_iter=50,
+        tol=1e-4,
         batch_size=64,
+        n_batches=20,
+        n_updates=4,
+        n_starts=8,
         random_state=0,
     ):
         self.score_model = score_model
         self.prefit = prefit
         self.order = order
         self.n_components = n_components
+        self.columns = columns
+        self.n_axes = n_axes
         self.noise = noise
         self.ridge = ridge
         self.feature_map = feature_map
@@ -173,6 +223,9 @@ class ScoreTensorFeatures(FeaturesMixin, Estimator):
         self.max_iter = max_iter
         self.tol = tol
         self.batch_size = batch_size
+        self.n_batches = n_batches
+        self.n_updates = n_updates
+        self.n_starts = n_starts
         self.random_state = random_state
 
     def __sklearn_tags__(self):
@@ -182,39 +235,40 @@ class ScoreTensorFeatures(FeaturesMixin, Estimator):
         return tags
 
     @checked_fit
-    def fit(self, X, y, sample_weight=None):
-        """Form the cross-moment and decompose it.
+    def fit(self, X, y, sample_weight=None, *, unlabelled=None):
+        """Form the cross-moments and decompose them.
 
         Parameters
         ----------
-        X : (n, d) array or dataframe
-            Dense: scores of sparse rows are not sparse.
+        X : (n, d) array, sparse matrix or dataframe
         y : (n,) or (n, k) array
             Integers, booleans or strings in one column are classes; floats, and anything in several columns (such as
             multi-label indicators), are targets as they stand.
         sample_weight : (n,) array, optional
+        unlabelled : (m, d) array, sparse matrix or dataframe, optional
+            More rows of the same kind without labels: they help to learn columns, axes and score. (-1 in y is a class
+            like any other.)
 
         Returns
         -------
         self
         """
-        feature_map = as_feature_map(self.feature_map)
+        feature_map, orders = as_feature_map(self.feature_map), self._orders()
         X, y = self._check(X, y, multi_output=True, ensure_min_samples=2)
         weight = check_weights(sample_weight, X)
-        rows, Y, share = merged_rows(X, self._label_matrix(y, weight), weight)
-        if self.score_model is None:
-            if self.prefit:
-                raise ValueError(
-                    "prefit=True needs a fitted score model: pass one as score_model, or set prefit=False."
-                )
-            self.score_function_ = GaussianMixtureScore().fit(rows, sample_weight=share).score_function_
-        else:
-            self.score_function_ = self._given_score(X, weight)
-        self.noise_ = self._noise_matrix(rows, share)
-        tensor = StreamedTensor(self.score_function_, rows, centred_labels(Y, share), self.order)
-        self._publish(*self._decompose(tensor), X.dtype)
-        self.feature_map_ = feature_map.fit(X @ self.components_.T)
-        self.fitted_ = Fitted(features=Chain((FeatureLayer(Affine.of(self.components_.T), self.feature_map_),)))
+        weight = np.ones(X.shape[0]) if weight is None else np.asarray(weight, dtype=np.float64)
+        Y = self._label_matrix(y, weight)
+        chosen, share = merged_rows(_keys(X), Y, weight)
+        rows, share_of_rows = _beside(X[chosen], share, self._unlabelled(unlabelled))
+        inputs, Z = self._coordinates(rows, share_of_rows)
+        self._learn_score(Z, share_of_rows)
+        self.noise_ = self._noise_matrix(Z, share_of_rows)
+        Z, labels = Z[: len(chosen)], centred_labels(_in_spreads(Y[chosen], share), share)
+        place = np.lexsort(np.round(Z[:, :3], 6).T)  # not by keys: the unit of a column must not decide it
+        tensors = [StreamedTensor(self.score_function_, Z[place], labels[place], order) for order in orders]
+        pool = self._directions(tensors)
+        self._publish(pool, X.dtype)
+        self._finish(feature_map, inputs, Z, pool, share)
         return self
 
     def get_feature_names_out(self, input_features=None):
@@ -223,9 +277,24 @@ class ScoreTensorFeatures(FeaturesMixin, Estimator):
         names = [f"{type(self).__name__.lower()}{r}" for r in range(len(self.components_))]
         return np.asarray(self.feature_map_.feature_names(names), dtype=object)
 
-    # ------------------------------------------------------------------ fit, step by step
+    # ------------------------------------------------------------------ rows and their coordinates
 
-    def _label_matrix(self, y, weight: np.ndarray | None) -> np.ndarray:
+    @property
+    def _several(self) -> bool:
+        return isinstance(self.order, tuple | list)
+
+    def _orders(self) -> tuple[int, ...]:
+        if self._several:
+            if not self.order or any(not isinstance(m, Integral) or not 1 <= m <= 16 for m in self.order):
+                raise ValueError(f"order={self.order!r}: give one order or several, each from 1 to 16.")
+            return tuple(sorted(set(int(m) for m in self.order)))
+        return (int(self.order),)
+
+    @property
+    def _knows_columns(self) -> bool:
+        return self.prefit or isinstance(self.score_model, ScoreFunction)
+
+    def _label_matrix(self, y, weight: np.ndarray) -> np.ndarray:
         y = y.toarray() if sparse.issparse(y) else np.asarray(y)
         if y.ndim == 1 and y.dtype.kind != "f":
             classes, codes = check_class_labels(y, weight, estimator=type(self).__name__)
@@ -237,67 +306,165 @@ class ScoreTensorFeatures(FeaturesMixin, Estimator):
             raise ValueError(f"{type(self).__name__} needs a target that varies; y is the same in all {len(y)} rows.")
         return Y
 
-    def _given_score(self, X: np.ndarray, weight: np.ndarray | None) -> ScoreFunction:
+    def _unlabelled(self, unlabelled: Any) -> Any:
+        return None if unlabelled is None else self._check(unlabelled, reset=False)
+
+    def _coordinates(self, rows: Any, share: np.ndarray) -> tuple[tuple[Stage, ...], np.ndarray]:
+        """What is done to the columns, and all rows on the leading axes."""
+        inputs: tuple[Stage, ...] = ()
+        self.columns_ = None
+        if self._knows_columns:
+            self.axes_ = LeadingAxes.identity(rows.shape[1])
+        else:
+            stage, self.columns_ = learn_columns(self, ArrayRows(rows, None, share), self.columns)
+            inputs, rows = (stage,), stage.apply(rows.astype(np.float64, copy=False))
+            whole = self.n_axes == "all"
+            self.axes_ = LeadingAxes.identity(rows.shape[1]) if whole else leading_axes(rows, share, self.n_axes)
+        self.n_axes_ = self.axes_.count
+        return inputs, self.axes_.coordinates(rows)
+
+    # ------------------------------------------------------------------ score and noise
+
+    def _learn_score(self, Z: np.ndarray, share: np.ndarray) -> None:
+        if self.score_model is None and self.prefit:
+            raise ValueError("prefit=True needs a fitted score model: pass one as score_model, or set prefit=False.")
         if isinstance(self.score_model, ScoreFunction):
-            return self.score_model
-        if self.prefit:
+            self.score_function_ = self.score_model
+        elif self.prefit:
             check_is_fitted(self.score_model)
-            known = getattr(self.score_model, "n_features_in_", X.shape[1])
-            if known != X.shape[1]:
+            known = getattr(self.score_model, "n_features_in_", Z.shape[1])
+            if known != Z.shape[1]:
                 raise ValueError(
-                    f"score_model was fitted on {known} features, X has {X.shape[1]}: give both the same columns."
+                    f"score_model was fitted on {known} features, X has {Z.shape[1]}: give both the same columns."
                 )
-            return self.score_model.score_function_
-        model = clone(self.score_model)
-        weighted = weight is not None and has_fit_parameter(model, "sample_weight")
-        with config_context(skip_parameter_validation=False):  # its parameters are not ours: nobody has checked them
-            return model.fit(X, **({"sample_weight": weight} if weighted else {})).score_function_
+            self.score_function_ = self.score_model.score_function_
+        else:
+            model = GaussianMixtureScore() if self.score_model is None else clone(self.score_model)
+            weighted = np.ptp(share) > 0 and has_fit_parameter(model, "sample_weight")
+            with config_context(skip_parameter_validation=False):  # its parameters are not ours: nobody checked them
+                model.fit(Z, **({"sample_weight": share} if weighted else {}))
+            self.score_function_ = model.score_function_
 
-    def _noise_matrix(self, X: np.ndarray, weight: np.ndarray | None) -> SymmetricForm:
+    def _noise_matrix(self, Z: np.ndarray, share: np.ndarray) -> SymmetricForm:
         if self.noise == "identity":
-            return DenseForm(np.eye(X.shape[1]))
-        return Regularisation(self.ridge).with_ridge(score_second_moment(self.score_function_, X, weight))
+            return DenseForm(np.eye(Z.shape[1]))
+        return Regularisation(self.ridge).with_ridge(score_second_moment(self.score_function_, Z, share))
 
-    def _decompose(self, tensor: StreamedTensor) -> tuple[Components, np.ndarray, Quality]:
-        """Components where the noise is the identity, what they are as directions (unit columns), and their fit."""
-        d, m = tensor.n_features, tensor.order
+    # ------------------------------------------------------------------ directions
+
+    def _directions(self, tensors: list[StreamedTensor]) -> Pool:
+        """Components of all orders where the noise is the identity, as directions, ranked."""
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        self.noise_levels_, self.n_iter_, self.solver_ = {}, 1, ""
+        with one_blas_thread():  # thousands of small products: waking threads for them takes thirty times as long
+            fits = [self._decompose(tensor, seed) for tensor in tensors]
+        self.relative_error_ = fits[-1].quality.relative_error
+        pool = pooled(fits, self.n_axes_, self.n_components) if self._several else Pool.of(fits[0])
+        if self._several and self.n_components is not None and pool.count < self.n_components:
+            warnings.warn(
+                f"{pool.count} distinct directions instead of the {self.n_components} asked for: the cross-moments of "
+                f"order {', '.join(map(str, self._orders()))} and {self.n_axes_} axes have no more.",
+                stacklevel=5,
+            )
+        return pool
+
+    def _decompose(self, tensor: StreamedTensor, seed: int) -> OrderFit:
         limit = tensor.score.tensors_at(tensor.X[:1]).max_order
-        if limit is not None and m > limit:
+        if limit is not None and tensor.order > limit:
             raise ValueError(
-                f"order={m}, but {type(tensor.score).__name__} has score tensors up to order {limit} only."
+                f"order={tensor.order}, but {type(tensor.score).__name__} has score tensors up to order {limit} only."
             )
         problem = TensorProblem(tensor, self.noise_)
-        request = TensorRequest(
-            n_components=self.n_components or (min(d, tensor.n_labels) if m == 1 else d),
-            rng=np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1)),
-            search=Search(self.n_restarts, self.n_init, self.max_iter, self.tol),
-            batches=Batches(self.batch_size),
-        )
+        # Numbers of its own: how long a search took must not decide what noise is.
+        level = noise_level(problem.whitened, np.random.default_rng([seed, tensor.order]))
+        self.noise_levels_[tensor.order] = level
+        request = self._request(tensor, level, np.random.default_rng(seed))
         solver = TENSOR_SOLVERS.choose(self.solver, problem, request)
         result = solver.solve(problem, request)
         found = result.components
-        self.solver_, self.n_iter_ = solver.name, max(1, result.fit.n_iter)
-        if found.count < request.n_components:
+        self.solver_ += f"+{solver.name}" if self.solver_ else solver.name
+        self.n_iter_ = max(self.n_iter_, result.fit.n_iter)
+        if not self._several and found.count < request.n_components:
             warnings.warn(
                 f"{found.count} distinct components instead of the {request.n_components} asked for: the cross-moment "
-                f"of order {m} with {tensor.n_labels} label columns and {d} features has no more.",
-                stacklevel=4,
+                f"of order {tensor.order} with {tensor.n_labels} label columns and {tensor.n_features} axes has no "
+                "more.",
+                stacklevel=6,
             )
         directions = unit_columns(self.noise_ @ (problem.basis @ found.vectors))
-        return found, directions, fit_quality(result.tensor, found, request.rng)
+        measured = strengths(result.tensor, found, level)
+        return OrderFit(found, measured, directions, fit_quality(result.tensor, found, request.rng))
 
-    def _publish(self, found: Components, directions: np.ndarray, quality: Quality, dtype: np.dtype) -> None:
-        factors = found.label_factors.astype(np.float64)
-        odd = self.order % 2 == 1
-        signs = largest_entry_signs(factors if odd else directions)
+    def _request(self, tensor: StreamedTensor, level: float, rng: np.random.Generator) -> TensorRequest:
+        q, m = tensor.n_features, tensor.order
+        floor = 0.0
+        if not self._several:
+            wanted = self.n_components or (min(q, tensor.n_labels) if m == 1 else q)
+        elif m <= 2:  # all there are: they cost next to nothing
+            wanted = min(q, tensor.n_labels) if m == 1 else q * tensor.n_labels
+        elif self.n_components is None:
+            wanted, floor = min(COMPONENTS_AN_AXIS * q, MOST_COMPONENTS), level
+        else:
+            wanted = self.n_components
+        return TensorRequest(
+            n_components=wanted,
+            rng=rng,
+            search=Search(self.n_restarts, self.n_init, self.max_iter, self.tol, floor),
+            batches=Batches(self.batch_size, self.n_batches, self.n_updates, self.n_starts),
+        )
+
+    # ------------------------------------------------------------------ the fitted value
+
+    def _publish(self, pool: Pool, dtype: np.dtype) -> None:
+        odd = pool.orders % 2 == 1
+        directions = self.axes_.vectors @ pool.directions
+        first_of_equals = 1 - 1e-6 * np.arange(len(pool.label_factors))[:, None]  # of two classes both are as large
+        by_label = largest_entry_signs(first_of_equals * pool.label_factors)
+        signs = np.where(odd, by_label, largest_entry_signs(directions))
+        pool.directions[...] = pool.directions * signs
         self.components_ = np.ascontiguousarray((directions * signs).T, dtype=dtype)
-        self.offsets_ = np.zeros(found.count, dtype=dtype)
-        self.weights_ = np.linalg.norm(factors, axis=0)
-        self.label_factors_ = (unit_columns(factors) * (signs if odd else 1.0)).T
-        self.residuals_ = quality.residuals
-        self.fit_ = self.weights_**2 / quality.squared_norm
-        self.relative_error_ = quality.relative_error
+        self.offsets_ = -(self.axes_.mean @ (directions * signs))
+        self.orders_, self.strengths_, self.weights_ = pool.orders, pool.strengths, pool.weights
+        self.label_factors_ = (unit_columns(pool.label_factors) * np.where(odd, signs, 1.0)).T
+        self.residuals_, self.fit_ = pool.residuals, pool.shares
+
+    def _finish(
+        self, feature_map: FeatureMap, inputs: tuple[Stage, ...], Z: np.ndarray, pool: Pool, share: np.ndarray
+    ) -> None:
+        """The chain from rows to features."""
+        projections = (Z * self.axes_.scales) @ pool.directions
+        if self._knows_columns:
+            self.scale_ = 1.0
+        else:
+            mean_square = float(share @ np.square(projections).sum(axis=1)) / share.sum()
+            self.scale_ = float(np.sqrt(self.n_axes_ / mean_square)) if mean_square > 0 else 1.0
+        dtype = self.components_.dtype
+        self.feature_map_ = feature_map.fit((self.scale_ * projections).astype(dtype))
+        affine = Affine.of(self.components_.T * dtype.type(self.scale_), self.scale_ * self.offsets_)
+        self.fitted_ = Fitted(features=Chain((*inputs, FeatureLayer(affine, self.feature_map_))))
 
     @property
     def eigenvalues_(self) -> np.ndarray:
         return self.weights_
+
+
+def _keys(X: Any) -> np.ndarray:
+    """(n, 3) integers, equal where rows are; the first does not tell float32 from float64, and decides their order."""
+    return np.column_stack([row_keys(X, np.float32), row_keys(X), row_keys(X[:, ::-1])])
+
+
+def _beside(X: Any, share: np.ndarray, unlabelled: Any) -> tuple[Any, np.ndarray]:
+    """Labelled rows and, after them, those without labels, each of which weighs as much as the mean labelled one."""
+    if unlabelled is None:
+        return X, share
+    if sparse.issparse(X) != sparse.issparse(unlabelled):
+        raise ValueError("unlabelled and X must both be sparse or both be dense: convert one of them.")
+    rows = sparse.vstack([X, unlabelled], format="csr") if sparse.issparse(X) else np.vstack([X, unlabelled])
+    return rows.astype(X.dtype, copy=False), np.append(share, np.full(unlabelled.shape[0], share.mean()))
+
+
+def _in_spreads(Y: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Labels in units of their standard deviations: rare classes, and targets of any unit, count like others."""
+    share = share / share.sum()
+    spread = np.sqrt(share @ (Y - share @ Y) ** 2)
+    return Y / np.where(spread > 0, spread, 1.0)

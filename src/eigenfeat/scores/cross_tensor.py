@@ -31,20 +31,24 @@ def centred_labels(Y: np.ndarray, sample_weight: np.ndarray | None = None) -> np
     return (Y - weight @ Y) * weight[:, None]
 
 
-def merged_rows(
-    X: np.ndarray, Y: np.ndarray, sample_weight: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows and labels sorted, equal ones merged into one of their weights' sum, those of no weight left out.
+def merged_rows(keys: np.ndarray, Y: np.ndarray, sample_weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The first of all rows that are equal and labelled alike, in the order of their keys, and its share of the weight.
 
     A sum over rows does not depend on their order or on how weights are written, but for rounding; a search among
-    local optima can follow rounding to another optimum. After this it cannot.
+    local optima can follow rounding to another optimum. After this it cannot. Rows of no weight are left out.
+
+    Parameters
+    ----------
+    keys : (n, c) array of int
+        Equal for rows that are equal.
+    Y : (n, k) array
+    sample_weight : (n,) array
     """
-    weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    counted = np.flatnonzero(weight)
-    X, Y, weight = X[counted], Y[counted], weight[counted]
-    keys = np.hstack([X.view(np.uint8), np.ascontiguousarray(Y).view(np.uint8)])
-    _, first, which = np.unique(keys.view(f"V{keys.shape[1]}").ravel(), return_index=True, return_inverse=True)
-    return X[first], Y[first], np.bincount(which, weight)
+    counted = np.flatnonzero(sample_weight)
+    table = np.ascontiguousarray(np.hstack([keys[counted], Y[counted].astype(np.float64).view(np.int64)]))
+    as_one = table.view(f"V{table.shape[1] * table.itemsize}").ravel()
+    _, first, which = np.unique(as_one, return_index=True, return_inverse=True)
+    return counted[first], np.bincount(which.ravel(), sample_weight[counted])
 
 
 class CrossTensor(ABC):
@@ -243,6 +247,14 @@ class PreparedTensor(RowTensor):
 
     def blocks(self, n_vectors: int) -> Iterator[tuple[ScoreTensors, np.ndarray]]:
         return iter(self.prepared_blocks)
+
+    def with_labels(self, labels: np.ndarray) -> PreparedTensor:
+        """The tensor of other labels of the same rows."""
+        labels, ends = labels.astype(self.dtype, copy=False), np.cumsum([len(part) for _, part in self.prepared_blocks])
+        parts = np.split(labels, ends[:-1])
+        return replace(
+            self, prepared_blocks=tuple((tensors, part) for (tensors, _), part in zip(self.prepared_blocks, parts))
+        )
 
     def along(self, V: np.ndarray) -> CrossTensorAlong:
         n_rows = sum(len(labels) for _, labels in self.prepared_blocks)

@@ -18,16 +18,18 @@ from eigenfeat.scores.quality import probes
 
 # Two directions closer than this count as one.
 DUPLICATE_COSINE = 0.99
-# A maximum below this share of the round's best waits: it is found again once the better ones are taken off.
+# A maximum below this share of the round's best waits: it is found again once the better ones are taken off. So careful
+# a search is for arrays; where a product is a pass over rows, a fixed number of rounds takes what each has to offer.
 KEPT_SHARE = 0.5
+ROUNDS = 8
 # What is left of a tensor that has been fitted to rounding error is no component.
 EXHAUSTED_SHARE = 1e-5
 MAX_STARTS = 512
 SMALLEST_STEP = 1e-4
 # The joint fit does the fine work: the power method needs only to come near its maxima.
-POWER_STEPS, POWER_TOL = 40, 0.02
+POWER_STEPS, POWER_STEPS_ON_ROWS, POWER_TOL = 40, 10, 0.02
 JOINT_STEPS_A_ROUND = 10
-MAX_REPLACEMENTS = 5
+MAX_REPLACEMENTS, MAX_REPLACEMENTS_ON_ROWS = 5, 2
 ATTEMPTS_ON_AN_ARRAY = 8
 
 
@@ -44,21 +46,27 @@ class Search:
         Whole decompositions, every second one from random directions; that with the smallest error is kept. None: eight
         where the tensor is an array, else one.
     max_iter : int
-        Steps of the joint fit, and of the power method where that is fewer than its own 40.
+        Steps of the joint fit, and of the power method where that is fewer than its own 40 (10 on rows).
     tol : float
         Relative gain of the joint fit below which to stop.
+    floor : float
+        Maxima below this are noise: the search ends with them.
     """
 
     n_restarts: int | None = None
     n_init: int | None = None
     max_iter: int = 100
     tol: float = 1e-6
+    floor: float = 0.0
 
     def starts(self, n_missing: int) -> int:
         return self.n_restarts or min(MAX_STARTS, max(20, 2 * n_missing))
 
     def attempts(self, tensor: CrossTensor) -> int:
-        return self.n_init or (ATTEMPTS_ON_AN_ARRAY if tensor.is_array else 1)
+        return self.n_init or (ATTEMPTS_ON_AN_ARRAY if tensor.is_array and not self.floor else 1)
+
+    def power_steps(self, tensor: CrossTensor) -> int:
+        return min(self.max_iter, POWER_STEPS if tensor.is_array else POWER_STEPS_ON_ROWS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +104,9 @@ def decompose(tensor: CrossTensor, n_components: int, rng: np.random.Generator, 
     attempts = []
     for attempt in range(search.attempts(tensor)):
         found = Components.none(tensor)
-        if attempt % 2:
+        if search.floor:  # in other coordinates it would mean something else, and random directions are below it
+            pass
+        elif attempt % 2:
             vectors = rng.standard_normal((tensor.n_features, n_components)).astype(tensor.dtype)
             found = fit_label_factors(tensor, unit_columns(vectors)).components
         elif n_components <= tensor.n_features:
@@ -113,7 +123,7 @@ def complete(
     tensor: CrossTensor, found: Components, n_components: int, rng: np.random.Generator, search: Search
 ) -> Fit:
     """Add what is missing, fit all components jointly, and replace those that this makes equal or too weak."""
-    for _ in range(MAX_REPLACEMENTS):
+    for _ in range(MAX_REPLACEMENTS if tensor.is_array else MAX_REPLACEMENTS_ON_ROWS):
         found = extend(tensor, found, n_components, rng, search)
         fit = refine(tensor, found, search.max_iter, search.tol)
         found = fit.components.strongest_first()
@@ -132,14 +142,17 @@ def extend(
 ) -> Components:
     """Add components, a round of the power method at a time, until there are enough or none is new."""
     strongest = found.weights.max(initial=0.0)
+    share, rounds_left = (KEPT_SHARE, 1) if tensor.is_array else (0.0, ROUNDS)
     while found.count < n_components:
-        V, values = maxima(tensor, found, n_components - found.count, rng, search)
+        wanted = -(-(n_components - found.count) // rounds_left)
+        V, values = maxima(tensor, found, wanted, rng, search)
         strongest = max(strongest, values.max())
         order = np.argsort(-values, kind="stable")
-        order = order[values[order] > max(KEPT_SHARE * values.max(), EXHAUSTED_SHARE * strongest)]
-        fresh = order[distinct(V[:, order], found.vectors)][: n_components - found.count]
+        order = order[values[order] > max(share * values.max(), EXHAUSTED_SHARE * strongest, search.floor)]
+        fresh = order[distinct(V[:, order], found.vectors)][:wanted]
         if not len(fresh):
             break
+        rounds_left = max(1, rounds_left - 1)
         found = fit_label_factors(tensor, np.hstack([found.vectors, V[:, fresh]])).components
         found = refine(tensor, found, JOINT_STEPS_A_ROUND, search.tol).components
     return found
@@ -150,7 +163,7 @@ def maxima(
 ) -> tuple[np.ndarray, np.ndarray]:
     """What the power method reaches from random starts on what the components leave over, and how large it is."""
     V = rng.standard_normal((tensor.n_features, search.starts(n_missing))).astype(tensor.dtype)
-    return power_method(Deflated(tensor, found), V, min(search.max_iter, POWER_STEPS), max(search.tol, POWER_TOL))
+    return power_method(Deflated(tensor, found), V, search.power_steps(tensor), max(search.tol, POWER_TOL))
 
 
 def power_method(tensor: Deflated, V: np.ndarray, max_iter: int, tol: float) -> tuple[np.ndarray, np.ndarray]:

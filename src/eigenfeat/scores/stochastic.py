@@ -12,7 +12,7 @@ import numpy as np
 
 from eigenfeat.scores.components import Components, Fit
 from eigenfeat.scores.cross_tensor import StreamedTensor
-from eigenfeat.scores.decomposition import Deflated, Search, complete, power_method
+from eigenfeat.scores.decomposition import Deflated, Search, complete, distinct, power_method
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,19 @@ class Batches:
 def decompose_stochastically(
     tensor: StreamedTensor, n_components: int, rng: np.random.Generator, batches: Batches, search: Search
 ) -> Fit:
-    """Components by stochastic alternating least squares with deflation, then fitted jointly on all rows."""
+    """Components by stochastic alternating least squares with deflation, then fitted jointly on all rows.
+
+    Without steps of the joint fit (``search.max_iter`` zero) they stay as the mini-batches found them: the paper's form.
+    """
     vectors = np.zeros((tensor.n_features, n_components), dtype=tensor.dtype)
     factors = np.zeros((tensor.n_labels, n_components), dtype=tensor.dtype)
     for r in range(n_components):
         found = Components(vectors[:, :r], factors[:, :r], tensor.order)
         vectors[:, r], factors[:, r] = _next_component(tensor, found, rng, batches)
-    return complete(tensor, Components(vectors, factors, tensor.order), n_components, rng, search)
+    found = Components(vectors, factors, tensor.order)
+    if not search.max_iter:
+        return Fit(found.take(distinct(found.vectors)).strongest_first())
+    return complete(tensor, found, n_components, rng, search)
 
 
 def _next_component(
