@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from eigenfeat.report.drawing.svg import WIDTH, Canvas, clipped, number
 from eigenfeat.report.values.components import Box
@@ -27,9 +28,9 @@ class Series:
 
 def bars(
     names: Sequence[str],
-    values: Sequence[float],
+    values: ArrayLike,
     words: str,
-    spread: Sequence[float] | None = None,
+    spread: ArrayLike | None = None,
     title: str = "",
     limit: float | None = None,
 ) -> str:
@@ -37,18 +38,18 @@ def bars(
 
     ``limit`` fixes the ends of the scale, so that figures side by side can be compared.
     """
-    about = np.zeros(len(values)) if spread is None else np.asarray(spread)
-    values = np.asarray(values, dtype=np.float64)
+    about = np.zeros(len(names)) if spread is None else np.asarray(spread)
+    lengths = np.asarray(values, dtype=np.float64)
     longest = max((len(name) for name in names), default=1)
     canvas = Canvas(20 * len(names) + (38 if title else 22), left=min(155, 12 + 6.6 * min(longest, 21)), top=4)
     canvas.bottom = 34 if title else 18
-    top = limit or max(float(np.max(values + about, initial=0)), 1e-12)
-    bottom = -limit if limit and values.min(initial=0) < 0 else min(float(np.min(values - about, initial=0)), 0)
-    if limit is None and bottom < 0 and values.min(initial=0) >= 0:
+    top = limit or max(float(np.max(lengths + about, initial=0)), 1e-12)
+    bottom = -limit if limit and lengths.min(initial=0) < 0 else min(float(np.min(lengths - about, initial=0)), 0)
+    if limit is None and bottom < 0 and lengths.min(initial=0) >= 0:
         bottom = max(bottom, -0.15 * top)  # whiskers alone may not squeeze the bars
     scale = canvas.x_scale(bottom, top)
     canvas.x_axis(scale, title, count=4)
-    for i, (name, value, off) in enumerate(zip(names, values, about)):
+    for i, (name, value, off) in enumerate(zip(names, lengths, about)):
         y = canvas.top + 20 * i
         tip = f"{name}: {number(value)}" + (f" ± {number(off)}" if spread is not None else "")
         start, end = sorted((scale(0), scale(value)))
@@ -108,7 +109,7 @@ def lines(
         low, high = low / 1.15, high * 1.15
     else:
         low = min(0.0, low) if from_zero else low - 0.05 * (high - low)
-        high = high + 0.06 * (high - low) if high > low else low + 1.0
+        high = high + 0.06 * (high - low) if high > low else low + (0.05 if percent else 1.0)
         high = min(high, 1.0) if percent else high
     x_low, x_high = float(xs.min()), float(xs.max())
     if diagonal:
@@ -156,7 +157,7 @@ def points(x: np.ndarray, y: np.ndarray, words: str, x_title: str, y_title: str,
 def curve(values: np.ndarray, axis: np.ndarray, words: str, title: str = "", limit: float | None = None) -> str:
     """A pattern over an axis of time, frequency or wavelength."""
     canvas = Canvas(130, left=34, bottom=34 if title else 20)
-    limit = limit or float(np.abs(values).max()) or 1.0
+    limit = 1.08 * (limit or float(np.abs(values).max()) or 1.0)
     x, y = canvas.x_scale(float(axis.min()), float(axis.max())), canvas.y_scale(-limit, limit)
     canvas.y_axis(y, "", count=3)
     canvas.x_axis(x, title)

@@ -1,6 +1,6 @@
 """Inline SVG by hand: scales, ticks, axes and marks, coloured by classes of the page's style sheet.
 
-Figures are drawn at the width of a telephone (360 units), so that their words can be read there, and grow with the page.
+Figures are drawn at the width of a telephone (360 units), so that words can be read there, and grow with the page.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def nice_ticks(low: float, high: float, count: int = 5) -> list[float]:
     step = next(step * power for step in (1, 2, 5, 10) if step * power >= rough * 0.999)
     first = np.ceil(low / step - 1e-9)
     last = np.floor(high / step + 1e-9)
-    return [float(np.round(i * step, 12)) for i in np.arange(first, last + 1)]
+    return [float(np.round(i * step, 12)) for i in range(int(first), int(last) + 1)]
 
 
 def log_ticks(low: float, high: float, count: int = 5) -> list[float]:
@@ -62,7 +62,7 @@ def log_ticks(low: float, high: float, count: int = 5) -> list[float]:
         inside = [tick for tick in ticks if low * 0.999 <= tick <= high * 1.001]
         if len(inside) >= 3:
             return inside
-    return inside or [low, high]
+    return nice_ticks(low, high, count)
 
 
 def number(value: float) -> str:

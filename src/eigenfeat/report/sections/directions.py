@@ -23,10 +23,7 @@ def directions(found: Measured, style: PatternStyle) -> Section:
     if isinstance(known, str):
         return Section("directions", "Directions", missing(known))
     shown = known.strongest(N_SHOWN)
-    body = paragraph(
-        "A direction is a weighted sum of the columns. Its eigenvalue λ is how much signal it carries for its noise: the "
-        "larger, the more it tells."
-    )
+    body = paragraph(f"A direction is a weighted sum of the columns, and has an eigenvalue λ. {known.meaning}")
     body += _spectrum(known, found.noise)
     body += "<h3>The strongest</h3>" + paragraph(pattern_words(known, style), "note")
     cards = (direction_card(known.direction(i), known.column_names, style) for i in shown)
@@ -52,7 +49,12 @@ def noise(found: Measured) -> Section:
         words += " Fewer rows were shuffled than the model was fitted on, so the bar is rather too high than too low."
     top = np.argsort(judged.p_values - 1e-9 * judged.values, kind="stable")
     rows = [
-        (known.names[i], number(float(known.eigenvalues[i])), f"{judged.p_values[i]:.3f}", "yes" if judged.mask[i] else "no")
+        (
+            known.names[i],
+            number(float(known.eigenvalues[i])),
+            f"{judged.p_values[i]:.3f}",
+            "yes" if judged.mask[i] else "no",
+        )
         for i in top[:N_LISTED]
     ]
     shown = table(("component", "λ", "p-value", "more than noise"), rows, numbers=(1, 2))
@@ -60,8 +62,8 @@ def noise(found: Measured) -> Section:
         shown += paragraph(f"The first {N_LISTED} of {len(top):,} components.", "note")
     listed = shown if len(rows) <= 10 else details(f"Component by component ({len(rows)})", shown)
     reading = paragraph(
-        "The p-value is the chance that shuffled labels reach such a λ anywhere in the model; below 0.05 counts as more "
-        "than noise.",
+        "The p-value is the chance that shuffled labels reach such a λ anywhere in the model; below 0.05 counts as "
+        "more than noise.",
         "note",
     )
     return Section("noise", title, paragraph(words) + reading + listed)
@@ -81,7 +83,9 @@ def _spectrum(known: Components, verdict: AgainstNoise | str) -> str:
     picture = lines(
         series,
         "Eigenvalues by rank. "
-        + "; ".join(f"{one.name}: largest {number(float(one.y[0]))}, smallest {number(float(one.y[-1]))}" for one in series),
+        + "; ".join(
+            f"{one.name}: largest {number(float(one.y[0]))}, smallest {number(float(one.y[-1]))}" for one in series
+        ),
         "rank",
         "eigenvalue λ",
         log_y=log,

@@ -40,7 +40,8 @@ def _data(found: Measured, origin: Provenance) -> list[tuple[str, str]]:
         lines.append(("Rows of the fit", f"{n_train:,}"))
     if subject.test is not None:
         lines.append(("Rows to judge by", f"{subject.test.n_rows:,}"))
-    lines.append(("Columns", f"{known.n_features:,}"))
+    trials = subject.rows is not None and getattr(subject.rows.X, "ndim", 2) == 3
+    lines.append(("Channels" if trials else "Columns", f"{known.n_features:,}"))
     if origin.label:
         lines.append(("Predicted column", origin.label))
     if known.classes:

@@ -36,10 +36,14 @@ def confusion_matrix(result: Classification) -> str:
         words = f"true {names[i]}, predicted {names[j]}: {count} ({percent(shares[i, j])} of the class). Show {what}"
         return (f"{count}" if count else "·"), shade, kind, words
 
+    wrong = (
+        f'<span class="scale wrong" aria-hidden="true"></span> wrong: 0 to {percent(worst)} of the true class. '
+        if result.n_wrong
+        else "No row is wrong. "
+    )
     key = (
-        '<p class="key"><span class="scale right" aria-hidden="true"></span> right: 0 to 100 % of the true class '
-        '<span class="scale wrong" aria-hidden="true"></span> '
-        f"wrong: 0 to {percent(worst)} of the true class. The figure is the number of rows.</p>"
+        '<p class="key"><span class="scale right" aria-hidden="true"></span> right: 0 to 100 % of the true class. '
+        f"{wrong}The figure is the number of rows.</p>"
     )
     return _grid(chosen, names, cell, "true class", "predicted class") + key
 
@@ -54,12 +58,17 @@ def eigenvalue_matrix(names: np.ndarray, values: np.ndarray) -> str:
             return "·", 0.0, "right", f"{names[i]} over {names[j]}: not compared"
         shade = 0.1 + 0.9 * (logs[i, j] - low) / max(high - low, 1e-12)
         text = number(values[i, j])
-        return text, shade, "right", f"{names[i]} over {names[j]}: largest eigenvalue {text}. Show what tells them apart"
+        return (
+            text,
+            shade,
+            "right",
+            f"{names[i]} over {names[j]}: largest eigenvalue {text}. Show what tells them apart",
+        )
 
     key = (
         '<p class="key"><span class="scale right" aria-hidden="true"></span> largest eigenvalue, '
-        f"{number(float(np.exp(low)))} to {number(float(np.exp(high)))}: how many times more the class to the left varies "
-        "along the best direction than the class above.</p>"
+        f"{number(float(np.exp(low)))} to {number(float(np.exp(high)))}: how many times more the class to the left "
+        "varies along the best direction than the class above.</p>"
     )
     return _grid(list(range(min(len(names), MOST_CLASSES))), names, cell, "class", "over class") + key
 
@@ -86,7 +95,7 @@ def _grid(
         cells = ""
         for j in chosen:
             text, shade, kind, words = cell(i, j)
-            strong = " strong" if shade > 0.55 else ""
+            strong = " strong" if shade > 0.8 else ""
             cells += (
                 f'<td><button type="button" class="cell {kind}{strong}" style="--s:{shade:.2f}" '
                 f'data-pair="{pair_key(i, j)}" aria-pressed="false" aria-controls="pairs" '
@@ -96,5 +105,6 @@ def _grid(
     size = "small" if len(chosen) > 12 else ""
     return (
         f'<div class="scroll matrix-box"><table class="matrix {size}"><caption>{escape(down)} (down) and '
-        f"{escape(across)} (across)</caption><thead><tr><td></td>{heads}</tr></thead><tbody>{lines}</tbody></table></div>"
+        f"{escape(across)} (across)</caption><thead><tr><td></td>{heads}</tr></thead><tbody>{lines}</tbody>"
+        "</table></div>"
     )

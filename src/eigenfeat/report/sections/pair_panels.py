@@ -21,7 +21,7 @@ MOST_CHARACTERS = 1_100_000
 
 
 def panels(found: Measured, chosen: list[int], names: np.ndarray, style: PatternStyle) -> str:
-    """A panel for every pair of the chosen classes, the most confused first while there is room, and for every class."""
+    """A panel for every pair of the chosen classes, most confused first while there is room, and for every class."""
     result = found.classification
     pairs = [(i, j) for a, i in enumerate(chosen) for j in chosen[a + 1 :]]
     if result is not None:
@@ -71,9 +71,7 @@ def _pair(found: Measured, first: str, second: str, style: PatternStyle) -> str:
     if not known.directions:
         return missing("No direction was found for these two classes, and no rows of both are here to compare them by.")
     body = _spectrum(known, found.components)
-    cards = (
-        direction_card(one, found.components.column_names, style, (first, second)) for one in known.directions
-    )
+    cards = (direction_card(one, found.components.column_names, style, (first, second)) for one in known.directions)
     return body + f'<div class="directions">{"".join(cards)}</div>'
 
 
@@ -91,7 +89,8 @@ def _spectrum(known: Pair, components: Components) -> str:
     high = max(float(v.max()) for v in known.spectra.values())
     picture = lines(
         series,
-        "Eigenvalues by rank. " + "; ".join(f"{name}: largest {number(float(v[0]))}" for name, v in known.spectra.items()),
+        "Eigenvalues by rank. "
+        + "; ".join(f"{name}: largest {number(float(v[0]))}" for name, v in known.spectra.items()),
         "rank",
         "eigenvalue λ",
         log_y=low > 0 and high > 10 * low,
@@ -108,7 +107,7 @@ def _spectrum(known: Pair, components: Components) -> str:
     )
     return legend([(f"l{k}", name) for k, name in enumerate(known.spectra, start=1)]) + figure(
         picture,
-        "The pair's spectrum: along the direction of rank r, the first class varies λ times as much as the second.",
+        f"The pair's spectrum. {components.meaning}",
         numbers=numbers,
     )
 

@@ -14,11 +14,11 @@ def stages(found: Measured, origin: Provenance) -> Section:
     """From a row to the answer, and the seconds of the fit."""
     known = found.facts
     lines = [
-        (i, stage.name, stage.words, _width(stage.n_inputs), _width(stage.n_outputs))
-        for i, stage in enumerate(known.stages, start=1)
+        (stage.name, stage.words, " → ".join(f"{n:,}" for n in (stage.n_inputs, stage.n_outputs) if n is not None))
+        for stage in known.stages
     ]
     body = paragraph("What happens to a row on its way to the answer:")
-    body += table(("", "stage", "what it does", "columns in", "out"), lines, numbers=(3, 4))
+    body += table(("stage", "what it does", "columns"), lines)
     seconds = [*known.seconds]
     if origin.seconds is not None:
         seconds.append(("the whole fit", origin.seconds))
@@ -57,7 +57,3 @@ def _ours(known: Facts) -> list[str]:
     import eigenfeat
 
     return [name for name in dict.fromkeys(known.steps) if name in eigenfeat.__all__]
-
-
-def _width(count: int | None) -> str:
-    return "" if count is None else f"{count:,}"

@@ -20,8 +20,8 @@ def by_class(result: Classification) -> Section:
         for i, name in enumerate(result.classes.astype(str)[:MOST_CLASSES])
     ]
     body = paragraph(
-        "Precision: of the rows given this class, the share that are of it. Recall: of the rows of this class, the share "
-        "that were found. A dash: there are no such rows."
+        "Precision: of the rows given this class, the share that are of it. Recall: of the rows of this class, the "
+        "share that were found. A dash: there are no such rows."
     ) + table(("class", "rows", "times said", "precision", "recall"), lines, numbers=(1, 2, 3, 4))
     if len(result.classes) > MOST_CLASSES:
         body += paragraph(f"The first {MOST_CLASSES} of {len(result.classes):,} classes.", "note")
@@ -57,8 +57,8 @@ def _regression(one: Regression) -> str:
             "predicted",
             "observed less predicted",
         ),
-        f"What is left over: nine of ten residuals lie between {number(low)} and {number(high)}. A bend or a funnel here "
-        "means that the model misses something.",
+        f"What is left over: nine of ten residuals lie between {number(low)} and {number(high)}. A bend or a funnel "
+        "here means that the model misses something.",
         numbers=table(
             ("share of rows below", "residual"),
             [(percent(q, 0), number(float(np.quantile(wrong, q)))) for q in (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)],

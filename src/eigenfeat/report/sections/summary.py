@@ -51,11 +51,13 @@ def warnings_of(found: Measured) -> list[str]:
         if one.r2.low <= 0:
             notes.append(f"{one.name or 'The model'}: not clearly better than always saying the mean.")
     if said is not None and len(said.truth) < FEW_ROWS:
-        notes.append(f"Only {several(len(said.truth), 'row')} to judge by: the intervals are wide, so take them seriously.")
+        notes.append(
+            f"Only {several(len(said.truth), 'row')} to judge by: the intervals are wide, so take them seriously."
+        )
     if isinstance(found.importance, Importance) and found.importance.dominant:
         notes.append(
-            f"Nearly everything rests on the column “{found.importance.dominant}”. Make sure that it will be known when "
-            "the model is used, and that it is not the answer in disguise."
+            f"Nearly everything rests on the column “{found.importance.dominant}”. Make sure that it will be known "
+            "when the model is used, and that it is not the answer in disguise."
         )
     return notes
 
@@ -69,9 +71,7 @@ def _classes(result: Classification, found: Measured) -> str:
     )
     cards = [
         _card("Wrong", percent(result.error.value), _interval(result.error), "main"),
-        _card(
-            "Without a model", percent(result.baseline_error), f"wrong when one always says “{result.majority}”"
-        ),
+        _card("Without a model", percent(result.baseline_error), f"wrong when one always says “{result.majority}”"),
         _card(
             "Balanced accuracy",
             percent(result.balanced_accuracy.value),
@@ -84,7 +84,7 @@ def _classes(result: Classification, found: Measured) -> str:
             _card(
                 "Log loss",
                 f"{loss.value:.3f}",
-                f"{number(loss.low)} to {number(loss.high)}; class shares alone give {base:.3f}. 0 is certain and right",
+                f"{number(loss.low)} to {number(loss.high)}; class shares alone give {base:.3f}. 0 is sure and right",
             )
         )
     return paragraph(words, "lead") + f'<div class="cards">{"".join(cards)}</div>'
@@ -93,8 +93,8 @@ def _classes(result: Classification, found: Measured) -> str:
 def _numbers(one: Regression, found: Measured) -> str:
     assert found.predictions is not None
     lead = (
-        f"{one.name + ': ' if one.name else ''}on {several(len(one.truth), 'row')} ({found.predictions.how}) predictions "
-        f"are off by {number(one.absolute_error.value)} on average."
+        f"{one.name + ': ' if one.name else ''}on {several(len(one.truth), 'row')} ({found.predictions.how}) "
+        f"predictions are off by {number(one.absolute_error.value)} on average."
     )
     cards = [
         _card(
@@ -132,8 +132,8 @@ def _interval(estimate: Estimate) -> str:
 def _nothing_measured(found: Measured) -> str:
     if found.subject.kind == "features":
         return (
-            f"{found.subject.name} turns each row into features for something else to use. It predicts nothing itself, so "
-            "there is no error to report; below are the directions it found."
+            f"{found.subject.name} turns each row into features for something else to use. It predicts nothing itself, "
+            "so there is no error to report; below are the directions it found."
         )
     return (
         "This page was given no rows with known answers, so it cannot say how good the predictions are. Give some that "

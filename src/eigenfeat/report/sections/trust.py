@@ -39,8 +39,8 @@ def inputs(found: Measured, style: PatternStyle) -> Section:
     top = known.order[:N_BARS]
     words = (
         f"Each column in turn was shuffled among {several(known.n_rows, 'row')} the model had not seen, "
-        f"{known.n_repeats} times: the bar is how much the {known.loss} rises, the line one standard deviation over the "
-        "shuffles to each side. Columns that say the same can stand in for each other, and then both look unimportant."
+        f"{known.n_repeats} times: the bar is how much the {known.loss} rises, the line one standard deviation over "
+        "the shuffles to each side. Columns that say the same can stand in for each other, then both look unimportant."
     )
     names = [known.names[j] for j in top]
     first = ", ".join(f"{known.names[j]} {number(known.rise[j])}" for j in top[:3])
@@ -85,11 +85,17 @@ def learning(found: Measured) -> Section:
         ],
         numbers=(0, 1, 2, 3),
     )
-    body = paragraph(_tendency(known) + " Models were fitted on parts of the training rows, three draws of each size, "
-                     "with the settings found on all of them, and judged on the same unseen rows.")
+    body = paragraph(
+        _tendency(known, errors) + " Models were fitted on parts of the training rows, three draws of each size, "
+        "with the settings found on all of them, and judged on the same unseen rows."
+    )
     if not known.complete:
-        body += paragraph("Larger parts were left out, as their fits would have taken longer than this page may.", "note")
-    return Section("learning", title, body + figure(picture, "The band is the range of the draws.", numbers=numbers), half=True)
+        body += paragraph(
+            "Larger parts were left out, as their fits would have taken longer than this page may.", "note"
+        )
+    return Section(
+        "learning", title, body + figure(picture, "The band is the range of the draws.", numbers=numbers), half=True
+    )
 
 
 def _calibration(known: Calibration) -> str:
@@ -97,15 +103,16 @@ def _calibration(known: Calibration) -> str:
     sure = known.too_sure
     verdict = "neither too sure nor too timid" if abs(sure) < 0.02 else "too sure" if sure > 0 else "too timid"
     words = (
-        f"Where the model says 80 %, it should be right eight times of ten. On average what it says and what is right are "
-        f"{percent(known.gap)} apart; over all it is {verdict}."
+        "Where the model says 80 %, it should be right eight times of ten. On average what it says and what is right "
+        f"are {percent(known.gap)} apart; over all it is {verdict}."
     )
     series = Series(
         "right", known.said, shares, np.array([e.low for e in known.right]), np.array([e.high for e in known.right])
     )
+    spoken = ", ".join(f"{percent(said, 0)}: {percent(right, 0)}" for said, right in zip(known.said, shares))
     picture = lines(
         [series],
-        f"Share of right rows by probability said: {', '.join(f'{percent(s, 0)}: {percent(r, 0)}' for s, r in zip(known.said, shares))}",
+        f"Share of right rows by probability said: {spoken}",
         "probability of the class given",
         "share that is right",
         percent=True,
@@ -128,7 +135,12 @@ def _calibration(known: Calibration) -> str:
 
 def _importance_table(known: Importance) -> str:
     has_errors = known.error_rise is not None and known.loss == "log loss"
-    headings = ("column", f"rise of the {_short(known.loss)}", "spread", *(("wrong rows, points",) if has_errors else ()))
+    headings = (
+        "column",
+        f"rise of the {_short(known.loss)}",
+        "spread",
+        *(("wrong rows, points",) if has_errors else ()),
+    )
     lines_ = [
         (
             known.names[j],
@@ -145,11 +157,12 @@ def _short(loss: str) -> str:
     return loss.split(",")[0]
 
 
-def _tendency(known: LearningCurve) -> str:
+def _tendency(known: LearningCurve, errors: bool) -> str:
     if len(known.loss) < 2:
         return "Only one size could be fitted."
     half, whole = known.loss[-2], known.loss[-1]
-    ratio = known.sizes[-1] / known.sizes[-2]
     if whole < 0.9 * half and half - whole > 0.5 * (known.high[-2] - known.low[-2]):
-        return f"Probably: with {ratio:.0f} times as many rows the error fell by {percent(1 - whole / half, 0)}."
+        before, after = (percent(half), percent(whole)) if errors else (number(half), number(whole))
+        few, all_rows = known.sizes[-2:]
+        return f"Probably: from {few:,} to {all_rows:,} training rows the error fell from {before} to {after}."
     return "Probably not much: the curve is flat at its end, within the range of the draws."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,8 @@ class Components:
         Patterns that the model knows by itself.
     column_names : tuple of str
         Of the patterns' entries.
+    meaning : str
+        What an eigenvalue says, in words.
     """
 
     eigenvalues: np.ndarray
@@ -94,12 +97,13 @@ class Components:
     grouping: Grouping | None
     fixed: np.ndarray | None
     column_names: tuple[str, ...]
+    meaning: str
 
     def strongest(self, count: int) -> list[int]:
         """The best component of each of the strongest problems, or the first ones of a single problem."""
         if len(self.groups) == 1:
             return list(range(min(count, len(self.eigenvalues))))
-        best = [int(index[np.argmax(self.eigenvalues[index])]) for index in self.groups.values()]
+        best = [int(index[0]) for index in self.groups.values()]
         return sorted(best, key=lambda i: -self.eigenvalues[i])[:count]
 
     def direction(self, index: int, among: np.ndarray | None = None, shown: Sequence[int] | None = None) -> Direction:
@@ -109,9 +113,7 @@ class Components:
             z = self.projections[:, index]
             chosen = range(len(self.grouping.names)) if shown is None else shown
             boxes = tuple(box for code in chosen if (box := self._box(z, code)) is not None)
-        return Direction(
-            index, self.names[index], float(self.eigenvalues[index]), self._pattern(index, among), boxes
-        )
+        return Direction(index, self.names[index], float(self.eigenvalues[index]), self._pattern(index, among), boxes)
 
     def _pattern(self, index: int, among: np.ndarray | None) -> np.ndarray | None:
         if self.fixed is not None:
@@ -137,20 +139,19 @@ def components(subject: Subject, random_state: int = 0) -> Components | str:
     if subject.spectral is None:
         return _why_none(subject)
     step = subject.steps[subject.spectral]
-    groups = component_groups(step)
+    groups = {_named(label, subject): index for label, index in component_groups(step).items()}
     eigenvalues = np.asarray(step.eigenvalues_, dtype=np.float64)
     names = [""] * len(eigenvalues)
     for label, index in groups.items():
         for rank, i in enumerate(index, start=1):
-            names[i] = f"{_spoken(label)}, no. {rank}" if label else f"component {i + 1}"
+            names[i] = f"{label.replace(' vs ', ' over ')}, no. {rank}" if label else f"component {i + 1}"
     rows = None if subject.rows is None else _few(subject.rows, random_state)
     columns = None if rows is None else original_columns(subject, rows.X)
     seen = None if rows is None else projections(subject, rows.X)
     fixed, fixed_names = _fixed_patterns(subject, step, rows)
     shown = fixed_names if fixed is not None else () if columns is None else columns.names
-    return Components(
-        eigenvalues, groups, tuple(names), columns, seen, None if rows is None else grouping(subject, rows), fixed, shown
-    )
+    into = None if rows is None else grouping(subject, rows)
+    return Components(eigenvalues, groups, tuple(names), columns, seen, into, fixed, shown, _meaning(step, subject))
 
 
 def projections(subject: Subject, X: Any) -> np.ndarray:
@@ -178,7 +179,7 @@ def grouping(subject: Subject, rows: Rows) -> Grouping | None:
         return Grouping(tuple(str(c) for c in classes), codes, "class")
     edges = np.unique(np.quantile(y, np.linspace(0, 1, N_SLICES + 1)))
     codes = np.clip(np.searchsorted(edges, y, side="right") - 1, 0, len(edges) - 2)
-    names = tuple(f"{low:.4g} to {high:.4g}" for low, high in zip(edges, edges[1:]))
+    names = tuple(f"{low:.4g} to {high:.4g}" for low, high in pairwise(edges))
     return Grouping(names, codes, "target")
 
 
@@ -187,9 +188,7 @@ def _few(rows: Rows, random_state: int) -> Rows:
     return rows.sample(MOST_ROWS if width < 20_000 else 500, random_state)
 
 
-def _fixed_patterns(
-    subject: Subject, step: Any, rows: Rows | None
-) -> tuple[np.ndarray | None, tuple[str, ...]]:
+def _fixed_patterns(subject: Subject, step: Any, rows: Rows | None) -> tuple[np.ndarray | None, tuple[str, ...]]:
     """Patterns read off the model: of channels, and of columns where there are no rows to look at."""
     if hasattr(step, "n_channels_in_") and hasattr(step, "patterns_"):
         patterns = np.asarray(step.patterns_, dtype=np.float64)
@@ -203,15 +202,33 @@ def _fixed_patterns(
     plain = subject.spectral == 0 and hasattr(step, "components_") and len(names) == step.components_.shape[1]
     if rows is not None or moments is None or not plain or len(names) > MOST_FEATURES:
         return None, ()
-    covariance = np.asarray(moments.covariance())[: len(names), : len(names)]
+    covariance = moments.covariance().toarray()[: len(names), : len(names)]
     V = np.asarray(step.components_, dtype=np.float64).T
     spread = covariance @ V
     scale = np.sqrt(np.outer(np.diag(covariance), np.maximum(np.einsum("ij,ij->j", V, spread), 0)))
     return np.divide(spread, scale, out=np.zeros_like(spread), where=scale > 0).T, names
 
 
-def _spoken(label: str) -> str:
-    return label.replace(" vs ", " over ")
+def _named(label: str, subject: Subject) -> str:
+    """A problem in the user's terms: the classes of a regressor are slices of the target."""
+    if subject.kind != "regressor" or " vs " not in label:
+        return label
+    return " vs ".join(f"slice {end}" for end in label.split(" vs "))
+
+
+def _meaning(step: Any, subject: Subject) -> str:
+    """What λ says."""
+    criterion = str(getattr(step, "criterion_", ""))
+    if type(step).__name__ == "CommonSpatialPatterns":
+        return "λ is the first class's share of the power of both: 0.5 tells nothing, near 1 or 0 tells much."
+    if criterion in ("contrast", "centred_contrast"):
+        slices = " Slices are equal parts of the rows by the target, 0 being the lowest."
+        return "λ is how many times as much the first varies along the direction as the second." + (
+            slices if subject.kind == "regressor" else ""
+        )
+    if criterion.startswith("fisher"):
+        return "λ is the spread of the class means along the direction, over the spread within classes."
+    return "λ is the signal a direction carries for its noise: the larger, the more it tells."
 
 
 def _why_none(subject: Subject) -> str:

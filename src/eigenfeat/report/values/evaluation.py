@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
-from eigenfeat.report.values.intervals import Estimate, resampled, share
+from eigenfeat.report.values.intervals import Estimate, mean_of_shares, resampled, share
 from eigenfeat.report.values.predictions import Predictions
 from eigenfeat.report.values.subject import Subject
 
@@ -97,12 +97,12 @@ def classification(found: Predictions, subject: Subject, random_state: int = 0) 
     shares = _class_shares(subject, classes, codes)
     majority = int(np.argmax(shares))
     right = (truth == predicted).astype(np.float64)
-    n = len(truth)
+    n, present = len(truth), counts.sum(axis=1) > 0
     return Classification(
         classes,
         counts,
         share(n - right.sum(), n),
-        resampled(lambda rows: _balanced(codes[rows], right[rows], len(classes)), n, random_state),
+        mean_of_shares(np.diag(counts)[present], counts.sum(axis=1)[present]),
         _log_loss(found, random_state),
         str(classes[majority]),
         float(np.mean(codes != majority)),
@@ -155,12 +155,6 @@ def _log_loss(found: Predictions, random_state: int) -> Estimate | None:
         return None
     surprise = -np.log(np.maximum(given, 1e-15))
     return resampled(lambda rows: float(surprise[rows].mean()), len(surprise), random_state)
-
-
-def _balanced(codes: np.ndarray, right: np.ndarray, k: int) -> float:
-    total = np.bincount(codes, minlength=k)
-    hits = np.bincount(codes, right, minlength=k)
-    return float(np.mean(hits[total > 0] / total[total > 0]))
 
 
 def _class_shares(subject: Subject, classes: np.ndarray, codes: np.ndarray) -> np.ndarray:

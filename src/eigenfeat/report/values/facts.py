@@ -166,7 +166,7 @@ def _stages(subject: Subject) -> list[StageFact]:
     fitted = getattr(subject.final, "fitted_", None)
     chains = [getattr(fitted, name, None) for name in ("predictions", "scores", "features")]
     chain = next((chain for chain in chains if chain is not None), None)
-    if chain is None or not hasattr(chain, "stages"):
+    if fitted is None or chain is None or not hasattr(chain, "stages"):
         return [*stages, StageFact(subject.name, _first_line(subject.final), _n_in(subject.final), None)]
     width = _n_in(subject.final) or 0
     last = [*chain.stages, *([fitted.probabilities] if chain is fitted.scores and fitted.probabilities else [])]

@@ -27,5 +27,9 @@ def with_settings_found(model: Any) -> Any:
     copy = clone(model)
     allowed = set(copy.get_params(deep=False))
     found = {name: value for name, value in getattr(model, "choices_", {}).items() if name in allowed}
-    given = {name: value for name, value in found.items() if isinstance(getattr(copy, name), str) and getattr(copy, name) == "auto"}
+    given = {
+        name: value
+        for name, value in found.items()
+        if isinstance(getattr(copy, name), str) and getattr(copy, name) == "auto"
+    }
     return copy.set_params(**given)

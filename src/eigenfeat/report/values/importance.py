@@ -133,7 +133,9 @@ def _losses(model: Any, found: Predictions, rows: Rows) -> tuple[float, float]:
         error = float(np.mean(np.asarray(model.predict(rows.X)) != rows.y))
         return error, error
     answer = replace(found, rows=rows, probabilities=np.asarray(model.predict_proba(rows.X)))
-    surprise = -np.log(np.maximum(true_probabilities(answer), 1e-15))  # type: ignore[type-var]
+    given = true_probabilities(answer)
+    assert given is not None
+    surprise = -np.log(np.maximum(given, 1e-15))
     chosen = np.asarray(found.classes)[answer.probabilities.argmax(axis=1)]  # type: ignore[union-attr]
     return float(surprise.mean()), float(np.mean(chosen != rows.y))
 

@@ -39,6 +39,19 @@ def share(count: float, total: int) -> Estimate:
     return Estimate(float(p), 0.0 if count == 0 else float(low), 1.0 if count == total else float(high))
 
 
+def mean_of_shares(counts: np.ndarray, totals: np.ndarray) -> Estimate:
+    """The mean of several independent shares, with an interval from their Wilson intervals.
+
+    The distances of each share to its own ends are added in squares (Zou & Donner 2008), so that shares of 0 and 1 do
+    not pretend to be certain.
+    """
+    parts = [share(count, int(total)) for count, total in zip(counts, totals)]
+    mean = float(np.mean([part.value for part in parts]))
+    below = np.sqrt(sum((part.value - part.low) ** 2 for part in parts)) / len(parts)
+    above = np.sqrt(sum((part.high - part.value) ** 2 for part in parts)) / len(parts)
+    return Estimate(mean, float(mean - below), float(mean + above))
+
+
 def resampled(statistic: Callable[[np.ndarray], float], n_rows: int, random_state: int = 0) -> Estimate:
     """A statistic of rows, given their indices, with the bootstrap's percentile interval."""
     rng = np.random.default_rng(random_state)

@@ -56,17 +56,18 @@ def learning_curve(
     sizes = _sizes(subject, train)
     if not sizes:
         return f"The {train.n_rows:,} training rows are too few to fit on a part of them."
-    points, start, fit_seconds = [], time.perf_counter(), 0.0
+    points: list[tuple[float, ...]] = []
+    start, fit_seconds = time.perf_counter(), 0.0
     for i, size in enumerate(sizes):
         expected = N_DRAWS * fit_seconds * (size / sizes[i - 1] if i else 0)
         if seconds is not None and time.perf_counter() - start + expected > seconds:
             break
         began = time.perf_counter()
-        draws = [_loss(clone(model), part, test, subject.kind) for part in _draws(train, size, subject, random_state)]
+        tried = [_loss(clone(model), part, test, subject.kind) for part in _draws(train, size, subject, random_state)]
         fit_seconds = (time.perf_counter() - began) / N_DRAWS
-        draws = [draw for draw in draws if draw is not None]
+        draws = [draw for draw in tried if draw is not None]
         if draws:
-            points.append((size, np.mean(draws), np.min(draws), np.max(draws)))
+            points.append((size, float(np.mean(draws)), min(draws), max(draws)))
     complete = bool(points) and points[-1][0] == sizes[-1]
     whole = _measure(np.asarray(subject.model.predict(test.X)), test.y, subject.kind)
     points.append((train.n_rows, whole, whole, whole))
@@ -76,6 +77,7 @@ def learning_curve(
 
 def _sizes(subject: Subject, train: Rows) -> list[int]:
     """A thirty-second to a half of the rows, as far as there remain four a class."""
+    assert train.y is not None
     least = 4 * len(np.unique(train.y)) if subject.kind == "classifier" else 10
     sizes = [train.n_rows >> h for h in range(HALVINGS, 0, -1)]
     return [size for size in sizes if size >= max(20, least)]

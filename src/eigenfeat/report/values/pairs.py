@@ -52,7 +52,7 @@ def pair(found: Components, first: str, second: str) -> Pair:
     }
     among, shown = _rows_of(found, first, second)
     if spectra:
-        chosen = [int(i) for index in own for i in index[np.argsort(-found.eigenvalues[index])][:N_DIRECTIONS]]
+        chosen = [int(i) for index in own for i in index[:N_DIRECTIONS]]
         return Pair(first, second, spectra, (), tuple(found.direction(i, among, shown) for i in chosen))
     separation = _separation(found, first, second)
     if separation is None:
@@ -71,12 +71,15 @@ def strongest_value(found: Components, signal: str, noise: str) -> float:
 def _problems(found: Components, signal: str, noise: str) -> np.ndarray:
     """Components of "signal over noise", of any of their sub-classes."""
     index = [
-        members for label, members in found.groups.items() if [_class(e) for e in label.split(" vs ")] == [signal, noise]
+        members
+        for label, members in found.groups.items()
+        if [_class(e) for e in label.split(" vs ")] == [signal, noise]
     ]
     exact = found.groups.get(f"{signal} vs {noise}")
     if exact is not None:
         return exact
-    return np.concatenate(index) if index else np.empty(0, dtype=int)
+    together = np.concatenate(index) if index else np.empty(0, dtype=int)
+    return together[np.argsort(-found.eigenvalues[together], kind="stable")]
 
 
 def _class(end: str) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +83,10 @@ class Subject:
 
     @cached_property
     def spectral(self) -> int | None:
-        """The last step that has eigenvalues, where one has."""
+        """The step whose directions are shown: the first that looks at targets, nearest to the user's columns."""
         have = [i for i, step in enumerate(self.steps) if len(getattr(step, "eigenvalues_", ()))]
-        return have[-1] if have else None
+        supervised = [i for i in have if get_tags(self.steps[i]).target_tags.required]
+        return next(iter(supervised or have[::-1]), None)
 
     @property
     def kind(self) -> str:
