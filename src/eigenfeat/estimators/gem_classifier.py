@@ -54,8 +54,8 @@ class GEMClassifier(GEMClassifierBase):
     rows out of everything, moments, directions, maps and logit, and has the log loss of those rows at the temperature
     :math:`\tau` that suits them best, :math:`p = \mathrm{softmax}(\tau s)`; the temperature of the chosen settings is
     that of the model, which is then fitted to all rows. Trials run over all rows up to 3000, beyond that over 40 % of
-    them, at most 5000: fewer than 300 rows are left out in five parts, fewer than 2000 in three, otherwise a quarter
-    once. Equal rows, and rows of one group, are left out together.
+    them, at most 5000: up to 2000 rows are left out in three parts, otherwise a quarter once. Equal rows, and rows of
+    one group, are left out together.
 
     Algorithm 1 as printed in the paper is ``GEMClassifier(columns=None, class_pairs="all", feature_map="cubic",
     keep_inputs=False, base_map=None, label_smoothing=0, ridge=..., min_eigenvalue=..., alpha=...)``. The defaults leave
@@ -70,9 +70,9 @@ class GEMClassifier(GEMClassifierBase):
     max_components, keep_inputs, constant, columns, subclasses, invariances, solver, tol, n_jobs
         As in `GEMFeatures`; sub-classes serve all layers, invariances the first.
     feature_map : "auto" or as in `GEMFeatures`
-        "auto" tries "soft-cubic" and "spline".
+        "auto" is "soft-cubic"; "spline" may serve better on tables with very many rows.
     ridge : "auto" or float
-        As in `GEMFeatures`; "auto" starts from 0.3 and tries 0.03 and 1.
+        As in `GEMFeatures`; "auto" starts from 0.3 and tries 1.
     n_layers : int
         More than one is deep GEM: GEM on the features of the layer below. Where ``n_components`` does not say, layers
         below the last find as many directions as make about 3000 columns.
