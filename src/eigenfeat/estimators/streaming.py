@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,12 +27,24 @@ class CheckedStream(StreamView):
     kind: str | None
     estimator: str
 
-    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
-        for block in self.source.blocks(batch_size):
-            check_finite(block.rows, block.start, self.names)
-            check_magnitudes(block.rows, self.names, new=True)
-            self._check_weights(block)
-            yield replace(block, labels=None if self.kind is None else self._checked_labels(block))
+    @property
+    def lens(self) -> BlockCheck:
+        return BlockCheck(self.kind, self.estimator, self.names)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockCheck:
+    """The checks of a `CheckedStream`, made where the rows are."""
+
+    kind: str | None
+    estimator: str
+    names: tuple[str, ...] | None
+
+    def __call__(self, block: RowBlock) -> tuple[RowBlock]:
+        check_finite(block.rows, block.start, self.names)
+        check_magnitudes(block.rows, self.names, new=True)
+        self._check_weights(block)
+        return (replace(block, labels=None if self.kind is None else self._checked_labels(block)),)
 
     def _check_weights(self, block: RowBlock) -> None:
         weights = block.weights

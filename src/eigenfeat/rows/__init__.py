@@ -12,7 +12,9 @@ from eigenfeat.rows.products import BlockProducts, RowProducts, products_with
 from eigenfeat.rows.read_ahead import read_ahead
 from eigenfeat.rows.sampling import RowSample, sampled
 from eigenfeat.rows.source import Block, RandomRows, RowBlock, RowSource, Selection
+from eigenfeat.rows.statistics import ClassTotals, Lens, Seen, Statistic
 from eigenfeat.rows.store import RowStore
+from eigenfeat.rows.streaming import Streaming, current, streaming
 from eigenfeat.rows.streams import Batch, StreamedRows
 from eigenfeat.rows.svmlight import SvmlightRows
 from eigenfeat.rows.trials import TimeSamples, centred_trials
@@ -35,11 +37,13 @@ __all__ = [
     "Block",
     "BlockProducts",
     "ChosenRows",
+    "ClassTotals",
     "CsvRows",
     "DatasetRows",
     "FrameRows",
     "LabelledRows",
     "LabelledStream",
+    "Lens",
     "MappedRows",
     "MappedStream",
     "MatrixRows",
@@ -52,14 +56,18 @@ __all__ = [
     "RowSource",
     "RowStore",
     "RowView",
+    "Seen",
     "Selection",
+    "Statistic",
     "StreamView",
     "StreamedRows",
+    "Streaming",
     "SvmlightRows",
     "Table",
     "TimeSamples",
     "as_row_source",
     "centred_trials",
+    "current",
     "dense",
     "first_rows",
     "held",
@@ -72,5 +80,6 @@ __all__ = [
     "read_table",
     "row_blocks",
     "sampled",
+    "streaming",
     "write_table",
 ]

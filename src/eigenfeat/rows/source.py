@@ -10,9 +10,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from eigenfeat.rows.streaming import current
+
+if TYPE_CHECKING:
+    from eigenfeat.rows.statistics import AnyStatistic
 
 Selection = slice | np.ndarray
 """Rows by a slice of step one or an array of indices."""
@@ -40,9 +45,19 @@ class RowBlock:
     weights: np.ndarray | None = None
 
     @property
+    def n_rows(self) -> int:
+        return self.rows.shape[0]
+
+    @property
     def selection(self) -> slice:
         """Where these rows stand in the source."""
-        return slice(self.start, self.start + self.rows.shape[0])
+        return slice(self.start, self.start + self.n_rows)
+
+    def part(self, selection: Selection) -> RowBlock:
+        """Some of these rows; where they are not consecutive, their places in the source are forgotten."""
+        start = self.start + (selection.start or 0) if isinstance(selection, slice) else self.start
+        labels, weights = part_of(self.labels, selection), part_of(self.weights, selection)
+        return RowBlock(start, self.rows[selection], labels, weights)
 
 
 class RowSource(ABC):
@@ -74,6 +89,18 @@ class RowSource(ABC):
     @abstractmethod
     def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
         """One pass, in order; without ``batch_size``, in blocks that suit the source."""
+
+    def summed(self, statistic: AnyStatistic, name: str = "rows") -> AnyStatistic:
+        """A statistic, given empty, of all rows: one pass, made where the rows are.
+
+        Parameters
+        ----------
+        statistic : Statistic
+            `eigenfeat.rows.Statistic`.
+        name : str
+            What the pass is for: told where progress is shown.
+        """
+        return current().summed(self, statistic, name)
 
     def with_label(self, name: str) -> RowSource:
         """The same rows with one of their columns as the label, where columns have names."""
@@ -115,6 +142,11 @@ class RandomRows(RowSource):
     def products(self, coefficients: np.ndarray) -> Any:
         """`RowProducts` of its own with (n_columns, k) coefficients of its type; None where rows are to be formed."""
         return None
+
+    def summed(self, statistic: AnyStatistic, name: str = "rows") -> AnyStatistic:
+        for block in self.blocks():  # at hand: nothing to tell of, nothing worth keeping
+            statistic.update(block)
+        return statistic
 
     def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
         step = batch_size or self.default_batch

@@ -7,6 +7,7 @@ view of its own but a *row map*, which `MappedRows` applies to every block; the 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -17,6 +18,10 @@ from scipy import sparse
 from eigenfeat.rows.arrays import ArrayRows
 from eigenfeat.rows.products import ChosenProducts, RowProducts, products_with
 from eigenfeat.rows.source import Block, RandomRows, RowBlock, RowSource, Selection, part_of
+from eigenfeat.rows.statistics import AnyStatistic, Lens, Seen
+
+#: Bytes that a row map makes of a block at a time.
+MAPPED_BYTES = 32_000_000
 
 
 class RowMap(Protocol):
@@ -75,8 +80,17 @@ class StreamView(_View, RowSource):
 
     source: RowSource
 
+    @property
+    @abstractmethod
+    def lens(self) -> Lens:
+        """What the view makes of a block: it goes to where the rows are, so it does not hold the source."""
+
     def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
-        return self.source.blocks(batch_size)
+        for block in self.source.blocks(batch_size):
+            yield from self.lens(block)
+
+    def summed(self, statistic: AnyStatistic, name: str = "rows") -> AnyStatistic:
+        return self.source.summed(Seen(statistic, self.lens), name).statistic  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,10 +127,9 @@ class _Labelled(_View):
     labels: np.ndarray | None = None
     weights: np.ndarray | None = None
 
-    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
-        for block in self.source.blocks(batch_size):
-            chosen = block.selection
-            yield RowBlock(block.start, block.rows, part_of(self.labels, chosen), part_of(self.weights, chosen))
+    def _labelled(self, block: RowBlock) -> RowBlock:
+        chosen = block.selection
+        return RowBlock(block.start, block.rows, part_of(self.labels, chosen), part_of(self.weights, chosen))
 
 
 class LabelledRows(_Labelled, RowView):
@@ -129,9 +142,20 @@ class LabelledRows(_Labelled, RowView):
     def products(self, coefficients: np.ndarray) -> RowProducts:
         return products_with(self.source, coefficients)
 
+    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
+        return map(self._labelled, self.source.blocks(batch_size))
+
 
 class LabelledStream(_Labelled, StreamView):
     """The blocks of a stream with labels and weights of their own."""
+
+    @property
+    def lens(self) -> Lens:
+        alone = LabelledStream(None, self.labels, self.weights)
+        return alone._as_lens
+
+    def _as_lens(self, block: RowBlock) -> tuple[RowBlock]:
+        return (self._labelled(block),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,9 +171,27 @@ class _Mapped(_View):
         return None  # columns of its own
 
     def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
+        through = Through(self.row_map, self.dtype)
         for block in self.source.blocks(batch_size or RandomRows.default_batch):
-            rows = block.rows if block.rows.dtype == self.dtype else block.rows.astype(self.dtype)
-            yield RowBlock(block.start, self.row_map.apply(rows), block.labels, block.weights)
+            yield through.of(block)
+
+
+@dataclass(frozen=True, eq=False)
+class Through:
+    """The lens of a row map, whose results may be wide: it makes them of some rows at a time."""
+
+    row_map: RowMap
+    dtype: np.dtype
+
+    def __call__(self, block: RowBlock) -> Iterator[RowBlock]:
+        width = max(block.rows.shape[1], self.row_map.n_columns(block.rows.shape[1]))
+        step = int(np.clip(MAPPED_BYTES // (self.dtype.itemsize * max(1, width)), 256, RandomRows.default_batch))
+        for start in range(0, block.n_rows, step):
+            yield self.of(block.part(slice(start, start + step)))
+
+    def of(self, block: RowBlock) -> RowBlock:
+        rows = block.rows if block.rows.dtype == self.dtype else block.rows.astype(self.dtype)
+        return RowBlock(block.start, self.row_map.apply(rows), block.labels, block.weights)
 
 
 class MappedRows(_Mapped, RowView):
@@ -161,6 +203,10 @@ class MappedRows(_Mapped, RowView):
 
 class MappedStream(_Mapped, StreamView):
     """The blocks of a stream after a row map."""
+
+    @property
+    def lens(self) -> Lens:
+        return Through(self.row_map, self.dtype)
 
 
 def mapped(source: RowSource, row_map: RowMap) -> RowSource:
