@@ -10,8 +10,8 @@ from eigenfeat.rows.memory_maps import MemoryMapRows
 from eigenfeat.rows.opening import open
 from eigenfeat.rows.products import BlockProducts, RowProducts, products_with
 from eigenfeat.rows.read_ahead import read_ahead
-from eigenfeat.rows.sampling import RowSample, sampled
-from eigenfeat.rows.source import Block, RandomRows, RowBlock, RowSource, Selection
+from eigenfeat.rows.sampling import RowSample, sampled, uniforms
+from eigenfeat.rows.source import Block, Expand, RandomRows, RowBlock, RowSource, Selection, joined_blocks
 from eigenfeat.rows.statistics import ClassTotals, Lens, Seen, Statistic
 from eigenfeat.rows.store import RowStore
 from eigenfeat.rows.streaming import Streaming, current, streaming
@@ -40,6 +40,7 @@ __all__ = [
     "ClassTotals",
     "CsvRows",
     "DatasetRows",
+    "Expand",
     "FrameRows",
     "LabelledRows",
     "LabelledStream",
@@ -72,6 +73,7 @@ __all__ = [
     "first_rows",
     "held",
     "in_proportion",
+    "joined_blocks",
     "mapped",
     "open",
     "over_parts",
@@ -81,5 +83,6 @@ __all__ = [
     "row_blocks",
     "sampled",
     "streaming",
+    "uniforms",
     "write_table",
 ]

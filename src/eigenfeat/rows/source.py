@@ -8,11 +8,12 @@ order, depends on where they live: an array can do both, a stream neither until 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 
 from eigenfeat.rows.streaming import current
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 Selection = slice | np.ndarray
 """Rows by a slice of step one or an array of indices."""
+
+EXPANDED_BYTES = 64_000_000
+"""Of the rows that are in memory at a time while a block is worked on."""
 
 Block = Any
 """Some rows: a dense (n, d) array or a CSR matrix (which has no types to check)."""
@@ -102,12 +106,39 @@ class RowSource(ABC):
         """
         return current().summed(self, statistic, name)
 
+    @property
+    def compact(self) -> tuple[RowSource, Expand]:
+        """Rows as narrow as they are kept, and what makes the rows of this source of a block of them, in memory.
+
+        A source whose rows follow from fewer numbers says so here; of others the rows are what is kept.
+        """
+        return self, Expand()
+
     def with_label(self, name: str) -> RowSource:
         """The same rows with one of their columns as the label, where columns have names."""
         raise TypeError(
             f"{type(self).__name__} has no column {name!r} to take labels from: its columns have no names. Give labels "
             "where the source is made, or as eigenfeat.rows.as_row_source(source, labels)."
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Expand:
+    """From a block to its rows, in memory and in any order; a part of a block at a time where they are wide."""
+
+    def __call__(self, block: RowBlock) -> RandomRows:
+        from eigenfeat.rows.arrays import ArrayRows
+
+        return ArrayRows(block.rows, block.labels, block.weights)
+
+    def parts(self, block: RowBlock) -> Iterator[RowBlock]:
+        step = max(1, EXPANDED_BYTES // (block.rows.dtype.itemsize * max(1, self.width(block.rows.shape[1]))))
+        for start in range(0, block.n_rows, step):
+            yield block.part(slice(start, start + step))
+
+    def width(self, n_columns: int) -> int:
+        """Numbers a row that are in memory while it is used."""
+        return n_columns
 
 
 class RandomRows(RowSource):
@@ -158,3 +189,17 @@ class RandomRows(RowSource):
 def part_of(values: np.ndarray | None, selection: Selection) -> np.ndarray | None:
     """Chosen entries of what may not be there."""
     return None if values is None else values[selection]
+
+
+def joined_blocks(blocks: Sequence[RowBlock]) -> RowBlock:
+    """Blocks, all with labels and weights or all without, as one; its rows need not be consecutive."""
+    if len(blocks) == 1:
+        return blocks[0]
+    rows = [block.rows for block in blocks]
+    together = sparse.vstack(rows, format="csr") if sparse.issparse(rows[0]) else np.concatenate(rows)
+    return RowBlock(blocks[0].start, together, _joined(b.labels for b in blocks), _joined(b.weights for b in blocks))
+
+
+def _joined(parts: Iterable[np.ndarray | None]) -> np.ndarray | None:
+    there = [part for part in parts if part is not None]
+    return np.concatenate(there) if there else None

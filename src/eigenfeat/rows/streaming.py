@@ -110,8 +110,8 @@ def streaming(
         Bytes, or text such as "2GB", that rows and projections of them may be held in; by default half of what is free.
         Beyond it, what every pass needs is written to a scratch file once or made again, whichever is quicker.
     checkpoint : path, optional
-        A file in which one fit leaves its results as it goes: moments, directions, every pass of the optimiser. If it is
-        there already, the fit goes on from it and ends with the same model; a checkpoint of other data, settings or
+        A file in which one fit leaves its results as it goes: moments, directions, every pass of the optimiser. If it
+        is there already, the fit goes on from it and ends with the same model; a checkpoint of other data, settings or
         versions is refused. It is deleted when the context is left without an error. It is a database of pickles:
         open only those of your own making.
     progress : bool or callable
