@@ -9,7 +9,23 @@ import numpy as np
 from scipy import sparse
 
 from eigenfeat.estimators.magnitudes import check_magnitudes
-from eigenfeat.rows import Block, RandomRows, RowBlock, RowSource, RowView, Selection, StreamView, dense
+from eigenfeat.estimators.validation import class_weights, row_keys
+from eigenfeat.rows import (
+    ArrayRows,
+    Block,
+    ClassTotals,
+    CodedStream,
+    RandomRows,
+    RowBlock,
+    RowSource,
+    RowView,
+    Selection,
+    StreamView,
+    current,
+    dense,
+    first_rows,
+)
+from eigenfeat.rows.keeping import HeldRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +140,69 @@ def streamed(estimator: Any, source: RowSource, y: Any, sample_weight: Any, kind
     elif hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
     return CheckedStream(source, kind, type(estimator).__name__)
+
+
+def is_stream(X: Any) -> bool:
+    """Whether rows are not an array but a source of them."""
+    return isinstance(X, RowSource)
+
+
+def refuse_beside_stream(**given: Any) -> None:
+    """Arrays that go with the rows, where the rows are read a block at a time."""
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(
+                f"{name} goes with rows in memory, and a row source is read a block at a time: leave it out."
+            )
+
+
+def coded(source: RowSource, totals: ClassTotals, estimator: str) -> CodedStream:
+    """A stream whose labels become indices into its classes, of which there are enough."""
+    if len(totals.classes) < 2:
+        raise ValueError(
+            f"{estimator} needs rows of at least two classes; y has only one class, {totals.classes.tolist()[0]!r}. "
+            "Check the label column, or how the rows were split."
+        )
+    if not totals.counts.all():
+        absent = totals.classes.tolist()[int(np.argmin(totals.counts))]
+        raise ValueError(f"Class {absent!r} has no row of positive weight: leave its rows out, or weight one of them.")
+    return CodedStream(source, totals)
+
+
+def holds(stream: CodedStream, width: int) -> bool:
+    """Whether a fit in memory, with so many numbers a row beside scores and labels, keeps to the limit."""
+    if not stream.is_local or has_sparse_blocks(stream):
+        return False
+    a_row = width * stream.dtype.itemsize + 64 * len(stream.totals.classes)
+    return stream.n_rows * a_row <= current().budget
+
+
+def held_rows(stream: CodedStream) -> ArrayRows:
+    """All rows of a stream in memory, with codes and weights."""
+    kept = HeldRows(stream, stream.n_rows)
+    kept.fill()
+    assert kept.rows is not None
+    return ArrayRows(kept.rows, kept.labels, kept.weights)
+
+
+def logit_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[RowSource, Any, np.ndarray]:
+    """What a `MultinomialLogit` is fitted to, keys of its rows, and its classes: a stream, or rows memory holds."""
+    source = streamed(estimator, X, y, sample_weight, "classes")
+    stream = coded(source, source.summed(ClassTotals(), "labels"), type(estimator).__name__)
+    classes, totals = stream.totals.classes, stream.totals
+    if holds(stream, stream.n_columns):
+        rows = held_rows(stream)
+        keys = row_keys(rows.array) if estimator.label_smoothing else None
+        return replace(rows, labels=classes[rows.labels]), keys, classes
+    by_class = None
+    if estimator.class_weight is not None:
+        by_class = class_weights(estimator.class_weight, classes, np.arange(len(classes)), totals.weights)
+    return replace(stream, by_class=by_class), row_keys if estimator.label_smoothing else None, classes
+
+
+def has_sparse_blocks(source: RowSource) -> bool:
+    """Which its first row tells."""
+    return sparse.issparse(first_rows(source, 1))
 
 
 def streamed_new(estimator: Any, source: RowSource) -> RowSource:

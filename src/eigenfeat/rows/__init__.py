@@ -6,6 +6,7 @@ from eigenfeat.rows.blocks import dense, first_rows, held, in_proportion, over_p
 from eigenfeat.rows.csv_files import CsvRows
 from eigenfeat.rows.datasets import DatasetRows
 from eigenfeat.rows.files import Table, read_table, write_table
+from eigenfeat.rows.keeping import Kept
 from eigenfeat.rows.memory_maps import MemoryMapRows
 from eigenfeat.rows.opening import open
 from eigenfeat.rows.products import BlockProducts, RowProducts, products_with
@@ -20,6 +21,7 @@ from eigenfeat.rows.svmlight import SvmlightRows
 from eigenfeat.rows.trials import TimeSamples, centred_trials
 from eigenfeat.rows.views import (
     ChosenRows,
+    CodedStream,
     LabelledRows,
     LabelledStream,
     MappedRows,
@@ -27,7 +29,10 @@ from eigenfeat.rows.views import (
     RowMap,
     RowView,
     StreamView,
+    Through,
     as_row_source,
+    coded_totals,
+    labelled_by_index,
     mapped,
 )
 
@@ -38,10 +43,12 @@ __all__ = [
     "BlockProducts",
     "ChosenRows",
     "ClassTotals",
+    "CodedStream",
     "CsvRows",
     "DatasetRows",
     "Expand",
     "FrameRows",
+    "Kept",
     "LabelledRows",
     "LabelledStream",
     "Lens",
@@ -65,15 +72,18 @@ __all__ = [
     "Streaming",
     "SvmlightRows",
     "Table",
+    "Through",
     "TimeSamples",
     "as_row_source",
     "centred_trials",
+    "coded_totals",
     "current",
     "dense",
     "first_rows",
     "held",
     "in_proportion",
     "joined_blocks",
+    "labelled_by_index",
     "mapped",
     "open",
     "over_parts",

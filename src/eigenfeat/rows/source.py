@@ -90,6 +90,11 @@ class RowSource(ABC):
         """Of the columns, where they have any."""
         return None
 
+    @property
+    def is_local(self) -> bool:
+        """Whether passes are made in this process: elsewhere rows stay where they are."""
+        return True
+
     @abstractmethod
     def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
         """One pass, in order; without ``batch_size``, in blocks that suit the source."""

@@ -18,7 +18,7 @@ from scipy import sparse
 from eigenfeat.rows.arrays import ArrayRows
 from eigenfeat.rows.products import ChosenProducts, RowProducts, products_with
 from eigenfeat.rows.source import Block, RandomRows, RowBlock, RowSource, Selection, part_of
-from eigenfeat.rows.statistics import AnyStatistic, Lens, Seen
+from eigenfeat.rows.statistics import AnyStatistic, ClassTotals, Lens, Seen
 
 #: Bytes that a row map makes of a block at a time.
 MAPPED_BYTES = 32_000_000
@@ -54,6 +54,10 @@ class _View:
     @property
     def names(self) -> tuple[str, ...] | None:
         return self.source.names
+
+    @property
+    def is_local(self) -> bool:
+        return self.source.is_local
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,6 +211,73 @@ class MappedStream(_Mapped, StreamView):
     @property
     def lens(self) -> Lens:
         return Through(self.row_map, self.dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class CodedStream(StreamView):
+    """A stream whose labels are indices into its classes, and whose weights may be multiplied by one a class.
+
+    Attributes
+    ----------
+    totals : ClassTotals
+        Classes, rows and weight of each, before they are multiplied.
+    by_class : (k,) array, optional
+        What weights are multiplied by.
+    """
+
+    totals: ClassTotals
+    by_class: np.ndarray | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return self.totals.n_rows
+
+    @property
+    def lens(self) -> Lens:
+        return Coding(self.totals.classes, self.by_class)
+
+    @property
+    def coded_totals(self) -> ClassTotals:
+        """Of the labels and weights as they are here."""
+        totals, weights = self.totals, self.totals.weights
+        weights = weights if self.by_class is None else weights * self.by_class
+        return ClassTotals(np.arange(len(totals.classes)), totals.counts, weights, totals.n_rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Coding:
+    """The lens of a `CodedStream`."""
+
+    classes: np.ndarray
+    by_class: np.ndarray | None
+
+    def __call__(self, block: RowBlock) -> tuple[RowBlock]:
+        labels = np.asarray(block.labels)
+        codes = np.minimum(np.searchsorted(self.classes, labels), len(self.classes) - 1)
+        if (self.classes[codes] != labels).any():
+            unknown = labels[self.classes[codes] != labels].tolist()[0]
+            raise ValueError(f"A source has a label {unknown!r} that it did not have before: it must not change.")
+        weights = block.weights
+        if self.by_class is not None:
+            weights = self.by_class[codes] if weights is None else weights * self.by_class[codes]
+        return (RowBlock(block.start, block.rows, codes, weights),)
+
+
+def labelled_by_index(source: Any) -> bool:
+    """Whether the labels of a source, which may be a view, are indices into classes; of arrays they are taken to be."""
+    if isinstance(source, RandomRows):
+        return source.labels is not None
+    return isinstance(source, CodedStream) or (isinstance(source, StreamView) and labelled_by_index(source.source))
+
+
+def coded_totals(source: RowSource) -> ClassTotals:
+    """Of the labels of a stream: those that a view below knows, or one pass."""
+    view: Any = source
+    while isinstance(view, StreamView):
+        if isinstance(view, CodedStream):
+            return view.coded_totals
+        view = view.source
+    return source.summed(ClassTotals(), "labels")
 
 
 def mapped(source: RowSource, row_map: RowMap) -> RowSource:
