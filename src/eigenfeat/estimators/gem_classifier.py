@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, HasMethods, StrOptions, checked_fit
 from eigenfeat.estimators.column_splines import basis_sample
-from eigenfeat.estimators.edge import renamed_parameters
+from eigenfeat.estimators.edge import lazy_on_dask, renamed_parameters
 from eigenfeat.estimators.gem_base import RENAMED
 from eigenfeat.estimators.gem_choices import (
     CANDIDATES,
@@ -354,6 +354,7 @@ class GEMClassifier(GEMClassifierBase):
         return self.fitted_.scores.astype(X.dtype).apply(X)  # type: ignore[union-attr]
 
     @available_if(_has_probabilities)
+    @lazy_on_dask
     def predict_log_proba(self, X):
         """Logarithms of the class probabilities: of an ensemble, the geometric mean of its members', normalised.
 
@@ -368,6 +369,7 @@ class GEMClassifier(GEMClassifierBase):
         return super().predict_log_proba(X)
 
     @available_if(_has_probabilities)
+    @lazy_on_dask
     def predict_proba(self, X):
         """Class probabilities, (n, k), in the order of ``classes_``."""
         return super().predict_proba(X)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from eigenfeat.rows import (
     dense,
     first_rows,
 )
+from eigenfeat.rows.dask_rows import dask_rows, is_dask
 from eigenfeat.rows.keeping import HeldRows
 
 
@@ -113,20 +115,22 @@ def check_finite(rows: Block, start: int, names: tuple[str, ...] | None) -> None
         )
 
 
-def streamed(estimator: Any, source: RowSource, y: Any, sample_weight: Any, kind: str | None) -> CheckedStream:
+def streamed(estimator: Any, source: Any, y: Any, sample_weight: Any, kind: str | None) -> CheckedStream:
     """A source to fit on: how wide its rows are and what its columns are called is kept in the estimator.
 
     Parameters
     ----------
     estimator : Estimator
-    source : RowSource
+    source : RowSource or Dask collection
     y : None or str
-        The column that holds the labels, where the source does not say.
+        The column that holds the labels, where the source does not say; of Dask, partitions of labels.
     sample_weight : None
-        Weights come with the rows.
+        Weights come with the rows; of Dask, as y.
     kind : {"classes", "numbers", "values"} or None
         As in `CheckedStream`.
     """
+    if is_dask(source):
+        source, y, sample_weight = dask_rows(source, y, sample_weight), None, None
     if sample_weight is not None or not (y is None or isinstance(y, str)):
         raise ValueError(
             "A row source brings labels and weights with its rows: y is the name of a column or None, sample_weight is "
@@ -139,12 +143,31 @@ def streamed(estimator: Any, source: RowSource, y: Any, sample_weight: Any, kind
         estimator.feature_names_in_ = np.array(source.names, dtype=object)
     elif hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
+    _begin_checkpoint(estimator, source)
     return CheckedStream(source, kind, type(estimator).__name__)
 
 
+def _begin_checkpoint(estimator: Any, source: RowSource) -> None:
+    """Refuses a checkpoint of another fit."""
+    checkpoint = current().checkpoint
+    if checkpoint is None:
+        return
+    if getattr(estimator, "random_state", 0) is None:
+        raise ValueError("A fit that is to be resumed must be repeatable: give random_state a number, not None.")
+    settings = {name: repr(value) for name, value in sorted(estimator.get_params(deep=True).items())}
+    checkpoint.begin(
+        {
+            "version": f"eigenfeat {package_version()}, numpy {np.__version__}",
+            "estimator": type(estimator).__name__,
+            "settings": repr(settings),
+            "data": source.identity,
+        }
+    )
+
+
 def is_stream(X: Any) -> bool:
-    """Whether rows are not an array but a source of them."""
-    return isinstance(X, RowSource)
+    """Whether rows are not an array but a source of them, or a Dask collection."""
+    return isinstance(X, RowSource) or is_dask(X)
 
 
 def refuse_beside_stream(**given: Any) -> None:
@@ -220,11 +243,19 @@ def streamed_new(estimator: Any, source: RowSource) -> RowSource:
     return CheckedRows(source) if isinstance(source, RandomRows) else CheckedStream(source, None, name)
 
 
-def refuse_source(estimator: Any, source: RowSource) -> None:
+def package_version() -> str:
+    try:
+        return version("eigenfeat")
+    except PackageNotFoundError:  # run from its source
+        return "unknown"
+
+
+def refuse_source(estimator: Any, source: Any) -> None:
     """For what needs rows in memory, with the way out."""
     raise ValueError(
         f"{type(estimator).__name__} needs its rows in memory here, and {type(source).__name__} is read a block at a "
-        "time: hold the rows first (eigenfeat.rows.held(source)) if they fit, pass arrays block by block where there "
-        "is a partial_fit, or use an estimator that fits from moments (RayleighFeatures, FisherLDA, OrientedPCA, "
-        "VanishingComponents, SlicedInverseRegression, GEMFeatures, LeastSquaresLDA, -CCA, -OPLS, -Features)."
+        "time: hold the rows first (eigenfeat.rows.held(source), or compute() of Dask) if they fit, pass arrays block "
+        "by block where there is a partial_fit, or use an estimator that streams: GEMClassifier, GEMFeatures, "
+        "MultinomialLogit, or one that fits from moments (RayleighFeatures, FisherLDA, OrientedPCA, "
+        "VanishingComponents, SlicedInverseRegression, LeastSquaresLDA, -CCA, -OPLS, -Features)."
     )

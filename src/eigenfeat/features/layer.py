@@ -169,6 +169,7 @@ def find_layer(
         dtype=dtype,
         n_jobs=settings.n_jobs,
         random_state=int(rng.randint(2**31 - 1)),
+        run=None if evidence.rows is None or evidence.rows.is_local else evidence.rows.run,
     )
     found = _at_least_one(found, quotients, settings, dtype)
     if evidence.rows is not None and evidence.has_codes:

@@ -4,6 +4,7 @@ from eigenfeat.rows.arrays import ArrayRows
 from eigenfeat.rows.batches import FrameRows, MatrixRows
 from eigenfeat.rows.blocks import dense, first_rows, held, in_proportion, over_parts, row_blocks
 from eigenfeat.rows.csv_files import CsvRows
+from eigenfeat.rows.dask_rows import DaskRows, dask_rows
 from eigenfeat.rows.datasets import DatasetRows
 from eigenfeat.rows.files import Table, read_table, write_table
 from eigenfeat.rows.keeping import Kept
@@ -11,6 +12,7 @@ from eigenfeat.rows.memory_maps import MemoryMapRows
 from eigenfeat.rows.opening import open
 from eigenfeat.rows.products import BlockProducts, RowProducts, products_with
 from eigenfeat.rows.read_ahead import read_ahead
+from eigenfeat.rows.results import each, write
 from eigenfeat.rows.sampling import RowSample, sampled, uniforms
 from eigenfeat.rows.source import Block, Expand, RandomRows, RowBlock, RowSource, Selection, joined_blocks
 from eigenfeat.rows.statistics import ClassTotals, Lens, Seen, Statistic
@@ -45,6 +47,7 @@ __all__ = [
     "ClassTotals",
     "CodedStream",
     "CsvRows",
+    "DaskRows",
     "DatasetRows",
     "Expand",
     "FrameRows",
@@ -78,7 +81,9 @@ __all__ = [
     "centred_trials",
     "coded_totals",
     "current",
+    "dask_rows",
     "dense",
+    "each",
     "first_rows",
     "held",
     "in_proportion",
@@ -94,5 +99,6 @@ __all__ = [
     "sampled",
     "streaming",
     "uniforms",
+    "write",
     "write_table",
 ]

@@ -41,8 +41,8 @@ class Kept:
     ----------
     what : str
         What the rows are, such as "inputs" or "projections".
-    where : {"memory", "scratch", "source"}
-        Held, in a scratch file, or made again in every pass.
+    where : {"memory", "scratch", "source", "workers"}
+        Held, in a scratch file, made again in every pass, or on the workers of a cluster.
     n_bytes : int
         That they take, or would.
     seconds_a_pass : float
@@ -69,6 +69,17 @@ class Candidate:
 def choose(candidates: Sequence[Candidate], n_rows: int) -> tuple[int, Kept]:
     """Which of some candidates to keep, by its place, and where: see the module."""
     return current().remembered("what is kept", lambda: _cheapest(candidates, n_rows))
+
+
+def choose_elsewhere(candidates: Sequence[Candidate], n_rows: int) -> tuple[int, Kept]:
+    """The last candidate, the quickest to use, of those that half of the workers' memory holds; else the first."""
+    view: Any = candidates[0].source
+    while hasattr(view, "source"):
+        view = view.source
+    sizes = [n_rows * _row_bytes(candidate.source) for candidate in candidates]
+    place = max((i for i, size in enumerate(sizes) if size <= view.memory / 2), default=0)
+    reason = f"{_amount(sizes[place])} beside {_amount(view.memory)} of memory of all workers"
+    return place, Kept(candidates[place].what, "workers", sizes[place], 0.0, reason)
 
 
 def kept(source: RowSource, choice: Kept, n_rows: int) -> RowSource:

@@ -8,7 +8,7 @@ order, depends on where they live: an array can do both, a stream neither until 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -91,6 +91,11 @@ class RowSource(ABC):
         return None
 
     @property
+    def identity(self) -> str:
+        """What tells these rows from others, as far as that can be seen without reading them: for checkpoints."""
+        return f"{type(self).__name__} of {self.n_columns} columns of {self.dtype}, names {self.names}"
+
+    @property
     def is_local(self) -> bool:
         """Whether passes are made in this process: elsewhere rows stay where they are."""
         return True
@@ -110,6 +115,14 @@ class RowSource(ABC):
             What the pass is for: told where progress is shown.
         """
         return current().summed(self, statistic, name)
+
+    def persisted(self, lenses: Sequence[Any] = (), n_columns: int | None = None) -> RowSource:
+        """What views make of the rows, kept where the rows are: for sources that are not local."""
+        raise TypeError(f"{type(self).__name__} is read here: see eigenfeat.rows.keeping.")
+
+    def run(self, function: Callable, tasks: Sequence[tuple]) -> list[Any]:
+        """Results of a function for each of some tuples of arguments, made where the rows are."""
+        return [function(*task) for task in tasks]
 
     @property
     def compact(self) -> tuple[RowSource, Expand]:

@@ -8,7 +8,7 @@ view of its own but a *row map*, which `MappedRows` applies to every block; the 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -95,6 +95,12 @@ class StreamView(_View, RowSource):
 
     def summed(self, statistic: AnyStatistic, name: str = "rows") -> AnyStatistic:
         return self.source.summed(Seen(statistic, self.lens), name).statistic  # type: ignore[return-value]
+
+    def persisted(self, lenses: Sequence[Lens] = (), n_columns: int | None = None) -> RowSource:
+        return self.source.persisted((self.lens, *lenses), n_columns or self.n_columns)
+
+    def run(self, function: Callable, tasks: Sequence[tuple]) -> list[Any]:
+        return self.source.run(function, tasks)
 
 
 @dataclass(frozen=True, eq=False)

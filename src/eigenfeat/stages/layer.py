@@ -26,7 +26,7 @@ from eigenfeat.rows import (
     held,
     mapped,
 )
-from eigenfeat.rows.keeping import Candidate, Kept, choose, kept
+from eigenfeat.rows.keeping import Candidate, Kept, choose, choose_elsewhere, kept
 from eigenfeat.stages.affine import Affine
 from eigenfeat.stages.feature_map import FeatureMap
 from eigenfeat.stages.pieces import MAX_CLASSES, PieceProducts, Pieces
@@ -248,6 +248,9 @@ class LayerStream(StreamView):
             Candidate("inputs beside projections" if n_inputs else "projections", projected),
         )
         choices: tuple[Expand, ...] = (ExpandedInputs(layer), ExpandedProjections(layer, n_inputs))
+        if not source.is_local:
+            place, choice = choose_elsewhere(candidates, n_rows)
+            return cls(source, layer, candidates[place].source.persisted(), choices[place], choice)
         place, choice = choose(candidates, n_rows)
         return cls(source, layer, kept(candidates[place].source, choice, n_rows), choices[place], choice)
 
