@@ -67,8 +67,8 @@ def solve(
     random_state : int
         Seed of random starting blocks.
     run : callable, optional
-        Who solves the problems of each noise, given a function and the arguments of each call: the workers of a cluster,
-        say. Threads of this process by default.
+        Who solves the problems of each noise, given a function and the arguments of each call: the workers of a
+        cluster, say. Threads of this process by default.
 
     Returns
     -------
