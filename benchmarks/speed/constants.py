@@ -35,7 +35,7 @@ from eigenfeat.estimators import gem_classifier_base
 from eigenfeat.kernel import linear as kernel_linear
 from eigenfeat.kernel import lp
 from eigenfeat.linear import logit
-from eigenfeat.linear.preconditioners import GramPreconditioner, mean_curvature
+from eigenfeat.linear.preconditioners import GramPreconditioner, PreconditionerRequest
 from eigenfeat.moments import DenseForm, collect_moments
 from eigenfeat.quotients import Quotient, Regularisation, contrast
 from eigenfeat.rows import as_row_source
@@ -88,7 +88,6 @@ def gem_features() -> dict[str, tuple[np.ndarray, np.ndarray, float]]:
 
 
 def pass_slowness() -> None:
-    rng = np.random.RandomState(0)
     print("time an operation of a pass over that of building the Gram preconditioner; PASS_SLOWNESS =", end=" ")
     print(logit.PASS_SLOWNESS)
     for name, (rows, y, alpha) in gem_features().items():
@@ -100,9 +99,9 @@ def pass_slowness() -> None:
             d = objective.shape[0]
             n = len(rows)
             point = objective.at(np.zeros(objective.shape))
-            at_zero = mean_curvature(objective, point)
+            request = PreconditionerRequest(point, n, 0, objective.column_scale)
             one_pass = seconds(lambda o=objective: o.at(np.full(o.shape, 1e-3)), 5)
-            build = seconds(lambda o=objective, c=at_zero: GramPreconditioner.build(o, c, len(c), rng), 3)
+            build = seconds(lambda o=objective, r=request: GramPreconditioner.build(o, r), 3)
             ratio = (one_pass / (4 * n * d * k)) / (build / (n * d**2 + d**3 / 3))
             print(f"  {name}, {n} x {d}, {k} classes: pass {one_pass:.4f} s, build {build:.4f} s, slowness {ratio:.1f}")
 

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import ComponentsMixin, Estimator
-from eigenfeat.estimators.streaming import streamed
+from eigenfeat.estimators.streaming import is_stream, streamed
 from eigenfeat.estimators.validation import check_class_labels, check_moments, check_weights
 from eigenfeat.moments import Moments, collect_moments, empty_moments, merged_moments
 from eigenfeat.quotients import Criterion, Quotient, Regularisation
@@ -116,7 +116,7 @@ class QuotientTransformer(ComponentsMixin, Estimator):
         return self._fit_moments(moments, shared=True)
 
     def _validated(self, X, y, sample_weight, *, reset: bool, whole: bool = True):
-        if whole and isinstance(X, RowSource):
+        if whole and is_stream(X):
             kind = self._label_kind if self._labels_needed() else None
             return self._labelled(streamed(self, X, y, sample_weight, kind)), None, None
         if not self._labels_needed():

@@ -9,8 +9,8 @@ from scipy import sparse
 from sklearn.base import OneToOneFeatureMixin
 
 from eigenfeat._sklearn import StrOptions, check_feature_names_in, checked_fit
-from eigenfeat.estimators.edge import Estimator, FeaturesMixin
-from eigenfeat.estimators.streaming import streamed
+from eigenfeat.estimators.edge import Estimator, FeaturesMixin, lazy_on_dask
+from eigenfeat.estimators.streaming import is_stream, streamed
 from eigenfeat.estimators.validation import check_weights, row_keys
 from eigenfeat.features.columns import WORDS, ColumnTable, sample_size, treat_columns
 from eigenfeat.rows import ArrayRows, RowSource, sampled
@@ -110,7 +110,7 @@ class ColumnScaler(OneToOneFeatureMixin, FeaturesMixin, Estimator):
         -------
         self
         """
-        if isinstance(X, RowSource):
+        if is_stream(X):
             rows: RowSource = streamed(self, X, y, sample_weight, None)
         else:
             self._check_unused(X, y)
@@ -120,6 +120,7 @@ class ColumnScaler(OneToOneFeatureMixin, FeaturesMixin, Estimator):
         self.fitted_ = Fitted(features=Chain((stage,)))
         return self
 
+    @lazy_on_dask
     def transform(self, X):
         """The treated columns of every row.
 

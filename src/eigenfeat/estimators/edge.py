@@ -23,8 +23,9 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from eigenfeat.estimators.finite import first_not_finite
 from eigenfeat.estimators.magnitudes import check_magnitudes, check_target_magnitudes
 from eigenfeat.estimators.storage import canonical, check_gaps, check_table, check_targets
-from eigenfeat.estimators.streaming import refuse_source, streamed_new
-from eigenfeat.rows import RowSource
+from eigenfeat.estimators.streaming import is_stream, refuse_source, streamed_new
+from eigenfeat.rows.dask_results import lazy_results
+from eigenfeat.rows.dask_rows import is_dask
 from eigenfeat.stages import Fitted
 
 FLOATS = (np.float64, np.float32)
@@ -47,7 +48,7 @@ class Estimator(BaseEstimator):
 
     def _check(self, X: Any, y: Any = "no_validation", *, reset: bool = True, **options: Any) -> Any:
         """Rows (and targets, where given) as checked arrays: float64 or float32, CSR where sparse."""
-        if isinstance(X, RowSource):
+        if is_stream(X):
             refuse_source(self, X)
         check_table(X)
         sparse_format = "csr" if self._takes_sparse else False
@@ -63,14 +64,14 @@ class Estimator(BaseEstimator):
 
     def _check_unused(self, X: Any, y: Any) -> None:
         """Targets that nothing is made of must still be as many as the rows, and there: else they are of other rows."""
-        if y is not None and not isinstance(X, RowSource):
+        if y is not None and not is_stream(X):
             check_consistent_length(X, y)
             check_gaps(y)
 
     def _check_new(self, X: Any, *, streams: bool = False) -> Any:
         """Rows for a model that has been fitted; with ``streams``, a row source stays one."""
         check_is_fitted(self)
-        return streamed_new(self, X) if streams and isinstance(X, RowSource) else self._check(X, reset=False)
+        return streamed_new(self, X) if streams and is_stream(X) else self._check(X, reset=False)
 
     def _check_outcome(self) -> None:
         """Refuses a fit whose result is not made of numbers."""
@@ -113,6 +114,20 @@ class Estimator(BaseEstimator):
         return tags
 
 
+def lazy_on_dask(method: Callable) -> Callable:
+    """A verb of a fitted model that makes of a Dask collection another one, which is computed when it is asked for."""
+
+    @wraps(method)
+    def verb(self, X, *args, **kwargs):
+        if not is_dask(X):
+            return method(self, X, *args, **kwargs)
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        return lazy_results(self, method.__name__, X, names, self.n_features_in_)
+
+    return verb
+
+
 def renamed_parameters(**new: str) -> Callable[[Class], Class]:
     """A class decorator: a constructor parameter under its old name is refused with what to write instead."""
 
@@ -139,14 +154,15 @@ def _refuse_renamed(cls: type, params: dict[str, Any]) -> None:
 class FeaturesMixin(TransformerMixin):
     """`transform` from the fitted chain."""
 
+    @lazy_on_dask
     def transform(self, X):
         """The features of every row.
 
         Parameters
         ----------
-        X : (n, d) array, sparse matrix or dataframe, or row source
-            Of a source (`eigenfeat.rows`) the features of all rows are held; ``fitted_.features.over(X)`` is a source
-            of them, read a block at a time.
+        X : (n, d) array, sparse matrix or dataframe, row source or Dask collection
+            Of a source (`eigenfeat.rows`) the features of all rows are held; ``eigenfeat.rows.each`` gives them a
+            block at a time, ``eigenfeat.rows.write`` writes them to a file. Of a Dask collection they are one, too.
 
         Returns
         -------
@@ -175,6 +191,7 @@ class ScoresMixin(ClassifierMixin):
 
     classes_: np.ndarray
 
+    @lazy_on_dask
     def decision_function(self, X):
         """Decision values: (n, k), or for two classes (n,) values that are positive for the second.
 
@@ -184,16 +201,19 @@ class ScoresMixin(ClassifierMixin):
         """
         return flat(self._scores(X))
 
+    @lazy_on_dask
     def predict(self, X):
         """The class of the largest decision value."""
         chosen = winners(self.decision_function(X))  # first: it says so where there was no fit
         return self.classes_[chosen]
 
+    @lazy_on_dask
     def predict_log_proba(self, X):
         """Logarithms of the class probabilities, (n, k), exact where the probabilities round to zero."""
         scores = self._scores(X)
         return self.fitted_.probabilities.apply(scores)
 
+    @lazy_on_dask
     def predict_proba(self, X):
         """Class probabilities, (n, k), in the order of ``classes_``."""
         return np.exp(self.predict_log_proba(X))
@@ -208,6 +228,7 @@ class PredictionsMixin(RegressorMixin):
 
     _y_is_flat: bool
 
+    @lazy_on_dask
     def predict(self, X):
         """Predicted targets, of the shape of the y of `fit`.
 

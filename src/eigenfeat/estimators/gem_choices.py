@@ -17,6 +17,7 @@ from scipy.special import log_softmax
 from sklearn.utils import check_random_state
 
 from eigenfeat._threads import one_blas_thread
+from eigenfeat.estimators.key_sketch import CLASS_KEYS, DistinctKeys, n_distinct
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.features.stack import StackSettings, fit_stack, layer_moments
 from eigenfeat.linear.calibration import best_temperature
@@ -195,14 +196,25 @@ class TrialRows:
         events: np.ndarray | None = None,
     ) -> TrialRows:
         """A sample of the rows by their own keys; rows of equal key of the other kind are left out together."""
-        count = int(np.clip(SEARCH_SHARE * rows.n_rows, SEARCH_ROWS, MOST_SEARCH_ROWS))
-        chosen = sample_by_key(own_keys, np.asarray(rows.labels), rows.weights, count)
-        own_keys, sample = own_keys[chosen], ChosenRows(rows, chosen)
+        chosen = sample_by_key(own_keys, np.asarray(rows.labels), rows.weights, search_rows(rows.n_rows))
+        sample, events = ChosenRows(rows, chosen), None if events is None else events[chosen]
+        return cls.of_sample(sample, classes, own_keys[chosen], keys[chosen], events)
+
+    @classmethod
+    def of_sample(
+        cls,
+        sample: RandomRows,
+        classes: np.ndarray,
+        own_keys: np.ndarray,
+        keys: np.ndarray,
+        events: np.ndarray | None = None,
+    ) -> TrialRows:
+        """All of these rows."""
         n_different = n_distinct(own_keys)
         n_parts, n_tried = next((parts, tried) for most, parts, tried in FOLDS if n_different <= most)
-        splits = left_out_splits(keys[chosen], np.asarray(sample.labels), n_parts)[:n_tried]
+        splits = left_out_splits(keys, np.asarray(sample.labels), n_parts)[:n_tried]
         n_training = float(np.mean([n_distinct(own_keys[train]) for train, _ in splits])) if splits else 0.0
-        return cls(sample, classes, splits, n_training, None if events is None else events[chosen])
+        return cls(sample, classes, splits, n_training, events)
 
     def folds(self, base: Chain, fit: TrialFit) -> list[Fold]:
         """Features of every split, found without its left-out rows."""
@@ -339,8 +351,14 @@ def is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
-def n_distinct(keys: np.ndarray) -> int:
-    return len(np.unique(keys))
+def search_rows(n_rows: int) -> int:
+    """Different rows that settings are tried on, of so many."""
+    return int(np.clip(SEARCH_SHARE * n_rows, SEARCH_ROWS, MOST_SEARCH_ROWS))
+
+
+def taken_of_class(count: int, n_different: int, n_own: int) -> int:
+    """Of ``count`` different rows the share of a class that has ``n_own``."""
+    return min(max(2, round(count / n_different * n_own)), n_own)
 
 
 def left_out_splits(keys: np.ndarray, labels: np.ndarray, n_parts: int) -> list[Split]:
@@ -365,9 +383,10 @@ def sample_by_key(keys: np.ndarray, labels: np.ndarray, weights: np.ndarray | No
     chosen = []
     for c in np.unique(labels[present]):
         own = present[labels[present] == c]
-        different = np.unique(keys[own])
-        n_taken = min(max(2, round(count / n_different * len(different))), len(different))
-        chosen.append(own[keys[own] <= different[n_taken - 1]])
+        different = DistinctKeys(CLASS_KEYS)
+        different.add(keys[own])
+        n_taken = taken_of_class(count, n_different, different.count)
+        chosen.append(own[keys[own] <= different.smallest[n_taken - 1]])
     return np.sort(np.concatenate(chosen))
 
 

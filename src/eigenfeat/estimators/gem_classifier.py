@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, HasMethods, StrOptions, checked_fit
 from eigenfeat.estimators.column_splines import basis_sample
-from eigenfeat.estimators.edge import renamed_parameters
+from eigenfeat.estimators.edge import lazy_on_dask, renamed_parameters
 from eigenfeat.estimators.gem_base import RENAMED
 from eigenfeat.estimators.gem_choices import (
     CANDIDATES,
@@ -22,7 +22,6 @@ from eigenfeat.estimators.gem_choices import (
     Recipe,
     Search,
     TrialFit,
-    TrialRows,
     is_auto,
 )
 from eigenfeat.estimators.gem_classifier_base import (
@@ -30,12 +29,13 @@ from eigenfeat.estimators.gem_classifier_base import (
     MOST_SPLINED,
     GEMClassifierBase,
     LastStage,
-    TrainingRows,
 )
+from eigenfeat.estimators.gem_streaming import StreamedTraining
 from eigenfeat.estimators.multinomial_logit import warn_of_temperature
+from eigenfeat.estimators.streaming import has_sparse_blocks
 from eigenfeat.features.column_basis import curved_columns, n_products
 from eigenfeat.features.stack import layer_moments, timed
-from eigenfeat.rows import ArrayRows, RandomRows, held
+from eigenfeat.rows import ArrayRows, RandomRows, current, held
 from eigenfeat.stages import Affine, Beside, Chain, EstimatorScores, Fitted, Stage
 
 
@@ -115,6 +115,8 @@ class GEMClassifier(GEMClassifierBase):
         Every trial: its settings, penalty (alpha times rows), temperature, log loss, error and seconds.
     stacks_ : tuple of `eigenfeat.features.stack.Stack`
         The layers of each member as a value, with what is known of each direction.
+    kept_ : `eigenfeat.rows.Kept`
+        Of a fit on a stream: what the passes of the logit read, and where that was kept.
     classifiers_ : list
         The last stage of each member.
     n_iter_ : int
@@ -213,14 +215,17 @@ class GEMClassifier(GEMClassifierBase):
         self.random_state = random_state
 
     @checked_fit
-    def fit(self, X, y, sample_weight=None, *, groups=None, subclass_labels=None):
+    def fit(self, X, y=None, sample_weight=None, *, groups=None, subclass_labels=None):
         """Find features and fit the classifier on them.
 
         Parameters
         ----------
-        X : (n, d) array, sparse matrix or dataframe
+        X : (n, d) array, sparse matrix or dataframe, row source or Dask collection
+            A source (`eigenfeat.rows.open`) that memory does not hold is read a block at a time, once for the moments
+            of every layer and once for every pass of the logit; settings are tried on a sample of it. See
+            `eigenfeat.rows.streaming` for memory, checkpoints and progress.
         y : (n,) array
-            Class labels.
+            Class labels; for a source the name of their column, where it does not say.
         sample_weight : (n,) array, optional
         groups : (n,) array, optional
             Speaker, subject, recording of each row, where rows of one are alike: rows of a group are left out
@@ -235,7 +240,7 @@ class GEMClassifier(GEMClassifierBase):
         self.stage_seconds_: dict[str, float] = {}
         training = self._training_rows(X, y, sample_weight, groups, subclass_labels)
         with timed(self.stage_seconds_, "choices"):
-            base, recipe, last = self._choose(training)
+            base, recipe, last = self._remembered_choices(training)
         training = self._behind(base, training)
         settings = self._member_settings(training, self.n_layers, **recipe.layer)
         moments = layer_moments(training.rows, settings.layers[0], training.classes, self.stage_seconds_)
@@ -243,17 +248,31 @@ class GEMClassifier(GEMClassifierBase):
 
     # ------------------------------------------------------------------ choices
 
-    def _choose(self, training: TrainingRows) -> tuple[Chain, Recipe, LastStage]:
+    def _remembered_choices(self, training: Any) -> tuple[Chain, Recipe, LastStage]:
+        """What was chosen; a fit that goes on from a checkpoint does not search again."""
+        if not isinstance(training, StreamedTraining):
+            return self._choose(training)
+        names = ("choices_", "trials_", "base_map_")
+
+        def choose() -> tuple[Any, dict]:
+            found = self._choose(training)
+            return found, {name: getattr(self, name) for name in names if hasattr(self, name)}
+
+        found, attributes = current().remembered("choices", choose)
+        vars(self).update(attributes)
+        return found
+
+    def _choose(self, training: Any) -> tuple[Chain, Recipe, LastStage]:
         """What "auto" stands for on these rows: the base map, the recipe, and what is asked of the last stage."""
         n_rows = training.n_different
         free, start = self._free(training)
         nothing_to_find = not free and self.alpha != "auto" and start.label_smoothing == 0
-        rows = TrialRows.of(training.rows, training.classes, training.own_keys, training.keys, training.events)
+        rows = training.trials()
         if self.classifier is not None or nothing_to_find or not rows.splits:
             alpha = DEFAULT_PENALTY / n_rows if self.alpha == "auto" else self.alpha
             self.choices_, self.trials_ = start.params | {"alpha": alpha}, []
-            return self._base(start.base_map, training.rows), start, LastStage(alpha, start.label_smoothing)
-        bases = {name: self._base(name, training.rows) for name in free.get("base_map", (start.base_map,))}
+            return self._base(start.base_map, training), start, LastStage(alpha, start.label_smoothing)
+        bases = {name: self._base(name, training) for name in free.get("base_map", (start.base_map,))}
         search = Search(
             rows,
             bases,
@@ -273,18 +292,18 @@ class GEMClassifier(GEMClassifierBase):
         self.trials_ = [trial.as_dict() for trial in search.trials]
         return bases[best.recipe.base_map], best.recipe, LastStage(alpha, best.recipe.label_smoothing, best.temperature)
 
-    def _free(self, training: TrainingRows) -> tuple[Candidates, Recipe]:
+    def _free(self, training: Any) -> tuple[Candidates, Recipe]:
         """Candidates of what is left to us, and where the search starts."""
         candidates: Candidates = {"base_map": self._bases(training), **CANDIDATES}
         given = {name: getattr(self, name) for name in candidates}
         free = {name: values for name, values in candidates.items() if is_auto(given[name])}
         return free, Recipe(**given | {name: values[0] for name, values in free.items()})
 
-    def _bases(self, training: TrainingRows) -> tuple[str | None, ...]:
+    def _bases(self, training: Any) -> tuple[str | None, ...]:
         """Base maps that may serve: those of single columns where columns are few and each has a meaning of its own."""
         rows = training.rows
         pixels = self.columns_ is not None and self.columns_.are_pixels
-        is_sparse = isinstance(rows, ArrayRows) and rows.is_sparse
+        is_sparse = rows.is_sparse if isinstance(rows, ArrayRows) else has_sparse_blocks(rows)
         if is_sparse or pixels or rows.n_columns > MOST_SPLINED or self.invariances:
             return (None,)
         n_curved = len(curved_columns(basis_sample(rows)))
@@ -297,6 +316,11 @@ class GEMClassifier(GEMClassifierBase):
     def _fit_last(self, rows: RandomRows, keys: np.ndarray, last: LastStage) -> Any:
         if self.classifier is None:
             return super()._fit_last(rows, keys, last)
+        if not isinstance(rows, RandomRows):
+            raise ValueError(
+                "A classifier of your own needs its features in memory, and these are read a block at a time: leave "
+                "classifier=None, or raise memory_limit of eigenfeat.rows.streaming until the rows fit."
+            )
         weights = {} if rows.weights is None else {"sample_weight": rows.weights}
         fitted = clone(self.classifier).fit(held(rows), rows.labels, **weights)
         if not hasattr(fitted, "predict_log_proba") and not hasattr(fitted, "decision_function"):
@@ -332,6 +356,7 @@ class GEMClassifier(GEMClassifierBase):
         return self.fitted_.scores.astype(X.dtype).apply(X)  # type: ignore[union-attr]
 
     @available_if(_has_probabilities)
+    @lazy_on_dask
     def predict_log_proba(self, X):
         """Logarithms of the class probabilities: of an ensemble, the geometric mean of its members', normalised.
 
@@ -346,6 +371,7 @@ class GEMClassifier(GEMClassifierBase):
         return super().predict_log_proba(X)
 
     @available_if(_has_probabilities)
+    @lazy_on_dask
     def predict_proba(self, X):
         """Class probabilities, (n, k), in the order of ``classes_``."""
         return super().predict_proba(X)

@@ -14,9 +14,18 @@ from eigenfeat._sklearn import COUNT, POSITIVE, HasMethods, Interval, Real, StrO
 from eigenfeat.estimators.column_splines import N_KNOTS, basis_names, basis_sample
 from eigenfeat.estimators.edge import ScoresMixin
 from eigenfeat.estimators.gem_base import GEMFeaturesMixin, check_events
-from eigenfeat.estimators.gem_choices import n_distinct
+from eigenfeat.estimators.gem_choices import TrialRows
+from eigenfeat.estimators.gem_streaming import (
+    BASE_ROWS,
+    StreamedTraining,
+    fits_memory,
+    training_stream,
+    with_class_weights,
+)
+from eigenfeat.estimators.key_sketch import n_distinct
 from eigenfeat.estimators.memory import expected_bytes, warn_of_memory
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
+from eigenfeat.estimators.streaming import held_rows, is_stream, refuse_beside_stream
 from eigenfeat.estimators.validation import check_class_labels, check_weights, class_weights, left_out_keys
 from eigenfeat.features.column_basis import column_basis
 from eigenfeat.features.layer import direction_parts
@@ -61,6 +70,18 @@ class TrainingRows:
         weights = self.rows.weights
         return n_distinct(self.own_keys if weights is None else self.own_keys[weights > 0])
 
+    def trials(self) -> TrialRows:
+        """What settings are tried on."""
+        return TrialRows.of(self.rows, self.classes, self.own_keys, self.keys, self.events)
+
+    def sample(self, count: int) -> tuple[Any, np.ndarray]:
+        """All rows, which are at hand, and their keys."""
+        return self.rows, self.own_keys
+
+    def behind(self, rows: Any) -> TrainingRows:
+        """The same with other rows: these behind a base map."""
+        return replace(self, rows=rows)
+
 
 @dataclass(frozen=True)
 class LastStage:
@@ -97,31 +118,44 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
 
     # ------------------------------------------------------------------ fit
 
-    def _training_rows(self, X, y, sample_weight, groups, subclass_labels=None) -> TrainingRows:
+    def _training_rows(self, X, y, sample_weight, groups, subclass_labels=None) -> Any:
         """Checked rows; the treatment of columns is learnt here."""
-        X, y = self._check(X, y)
-        weights = check_weights(sample_weight, X)
-        classes, codes = check_class_labels(y, weights, estimator=type(self).__name__)
+        if is_stream(X):
+            refuse_beside_stream(groups=groups, subclass_labels=subclass_labels)
+            stream, seen = training_stream(self, X, y, sample_weight)
+            if not fits_memory(stream):
+                rows = self._treated(stream)
+                return StreamedTraining(stream, seen, rows, self._inputs)
+            in_memory = held_rows(stream)
+            X, codes, weights, classes = in_memory.array, in_memory.labels, in_memory.weights, stream.totals.classes
+        else:
+            X, y = self._check(X, y)
+            weights = check_weights(sample_weight, X)
+            classes, codes = check_class_labels(y, weights, estimator=type(self).__name__)
         rows: Any = self._treated(ArrayRows(X, codes, weights))
         own_keys = left_out_keys(None, X, codes, weights)
         keys = own_keys if groups is None else left_out_keys(groups, X, codes, weights)
         return TrainingRows(rows, classes, own_keys, keys, check_events(subclass_labels, rows))
 
-    def _base(self, name: Any, rows: Any) -> Chain:
-        """A base map learnt from rows: one of ours by name, none, or the user's, which is kept as ``base_map_``."""
+    def _base(self, name: Any, training: Any) -> Chain:
+        """A base map learnt from rows: one of ours by name, none, or the user's, which is kept as ``base_map_``.
+
+        Of a stream, the user's is fitted to a sample of rows.
+        """
         if name is None:
             return Chain()
         if getattr(self, "invariances", None):
             raise ValueError("invariances transform the inputs, and base_map stands between them and the directions.")
         if isinstance(name, str):
-            return Chain((column_basis(basis_sample(rows), N_KNOTS, name == "products"),))
+            return Chain((column_basis(basis_sample(training.rows), N_KNOTS, name == "products"),))
+        rows, _ = training.sample(BASE_ROWS)
         self.base_map_ = clone(name).fit(rows.array, rows.labels)
         return Chain((BaseMap.of(self.base_map_, rows.array),))
 
-    def _behind(self, base: Chain, training: TrainingRows) -> TrainingRows:
+    def _behind(self, base: Chain, training: Any) -> Any:
         """The training rows after a base map, which becomes a part of the model."""
         self._inputs = self._inputs.then(*base.stages)
-        return replace(training, rows=base.over(training.rows))  # type: ignore[arg-type]
+        return training.behind(base.over(training.rows))
 
     def _member_settings(self, training: TrainingRows, n_layers: int = 1, **chosen: Any) -> StackSettings:
         """Settings of one member of the ensemble."""
@@ -138,15 +172,23 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
             if stacks:
                 refuse_equal_members(stacks[0], stack)
             stacks.append(stack)
-            self._warn_of_memory(stack, training)
             with timed(self.stage_seconds_, "classifier"):
-                rows = self._with_class_weights(stack.held(training.rows), training.classes)
-                classifiers.append(self._fit_last(rows, training.keys, last))
+                classifiers.append(self._fit_last(self._last_rows(stack, training), training.keys, last))
         self.n_iter_ = max(np.max(getattr(last, "n_iter_", 1)) for last in classifiers)
         self.classes_, self.moments_ = training.classes, moments
         self.stacks_, self.classifiers_ = tuple(stacks), classifiers
         self.fitted_ = self._chains()
         return self
+
+    def _last_rows(self, stack: Stack, training: Any) -> Any:
+        """Features of the training rows for the passes of the last stage."""
+        if isinstance(training, StreamedTraining):
+            weighted = self._inputs.over(with_class_weights(training.raw, self.class_weight))
+            rows = stack.held(weighted)
+            self.kept_ = rows.kept  # type: ignore[attr-defined]
+            return rows
+        self._warn_of_memory(stack, training)
+        return self._with_class_weights(stack.held(training.rows), training.classes)  # type: ignore[arg-type]
 
     def _warn_of_memory(self, stack: Stack, training: TrainingRows) -> None:
         rows, n_classes = training.rows, len(training.classes)

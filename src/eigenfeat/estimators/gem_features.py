@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 from eigenfeat._sklearn import checked_fit
 from eigenfeat.estimators.edge import renamed_parameters
 from eigenfeat.estimators.gem_base import RENAMED, GEMFeaturesMixin, check_events
-from eigenfeat.estimators.streaming import streamed
+from eigenfeat.estimators.streaming import is_stream, streamed
 from eigenfeat.estimators.validation import check_class_labels, check_moments, check_weights
 from eigenfeat.features.stack import StackSettings, fit_stack, layer_moments
 from eigenfeat.moments import Moments
@@ -236,7 +236,7 @@ class GEMFeatures(GEMFeaturesMixin):
 
     def _labelled_rows(self, X, y, sample_weight) -> tuple[RowSource, np.ndarray | None]:
         """Checked rows labelled by indices into the classes, or a stream with labels of its own."""
-        if isinstance(X, RowSource):
+        if is_stream(X):
             return streamed(self, X, y, sample_weight, "classes"), None
         X, y = self._check(X, y)
         weights = check_weights(sample_weight, X)

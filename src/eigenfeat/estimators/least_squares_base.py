@@ -13,7 +13,7 @@ from sklearn.utils import check_array
 
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import ComponentsMixin, Estimator
-from eigenfeat.estimators.streaming import refuse_source
+from eigenfeat.estimators.streaming import is_stream, refuse_source
 from eigenfeat.estimators.validation import check_kernel_takes, check_weights
 from eigenfeat.least_squares.coordinate_descent import Descent
 from eigenfeat.least_squares.graph import neighbour_differences
@@ -120,7 +120,7 @@ class LeastSquaresBase(ComponentsMixin, Estimator):
         -------
         self
         """
-        if isinstance(X, RowSource):
+        if is_stream(X):
             return self._fit_source(X, y, sample_weight, X_unlabelled)
         X, y, weights = self._validated(X, y, sample_weight)
         quotient = self._quotient(X, y, weights)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
+
+from eigenfeat.rows.free_memory import available_bytes
 
 #: Blocks of rows and their features that are worked on at a time, in all threads together.
 BLOCKS = 50_000_000
@@ -11,9 +12,6 @@ BLOCKS = 50_000_000
 FACTORED = 1.6
 #: Scores of all rows that an optimiser holds: at the point, the step, the gradient and their products.
 SCORES = 4
-#: Where Linux says how much memory may still be used, and where a container's limit and use are.
-MEMINFO = Path("/proc/meminfo")
-CONTAINER = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current"))
 
 
 def expected_bytes(
@@ -50,12 +48,6 @@ def expected_bytes(
     return int(BLOCKS + moments + projections + scores + gram)
 
 
-def available_bytes() -> int | None:
-    """What may still be allocated: of the machine, or of the container where that is less; None where nobody says."""
-    found = [number for number in (_of_machine(), _of_container()) if number is not None]
-    return min(found, default=None)
-
-
 def warn_of_memory(needed: int, estimator: str) -> None:
     """A warning where a fit is expected to take more than there is."""
     available = available_bytes()
@@ -66,19 +58,3 @@ def warn_of_memory(needed: int, estimator: str) -> None:
             ResourceWarning,
             stacklevel=4,
         )
-
-
-def _of_machine() -> int | None:
-    try:
-        lines = dict(line.split(":", 1) for line in MEMINFO.read_text().splitlines())
-        return int(lines["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError, ValueError):
-        return None
-
-
-def _of_container() -> int | None:
-    try:
-        limit, used = (path.read_text().strip() for path in CONTAINER)
-        return None if limit == "max" else max(0, int(limit) - int(used))
-    except (OSError, ValueError):
-        return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -13,11 +14,20 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from eigenfeat._sklearn import COUNT, N_JOBS, NON_NEGATIVE, POSITIVE, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import Estimator, ScoresMixin
+from eigenfeat.estimators.streaming import is_stream, logit_rows, refuse_beside_stream
 from eigenfeat.estimators.validation import check_class_labels, check_weights, class_weights, group_keys, row_keys
 from eigenfeat.linear.calibration import is_at_bound
 from eigenfeat.linear.logit import PRECONDITIONERS, LogitFit, LogitSolver
 from eigenfeat.linear.steps import Step
-from eigenfeat.rows import ArrayRows, LabelledRows, RandomRows, RowSource, as_row_source
+from eigenfeat.rows import (
+    ArrayRows,
+    ClassTotals,
+    LabelledRows,
+    RandomRows,
+    RowSource,
+    as_row_source,
+    coded_totals,
+)
 from eigenfeat.stages import Affine, Chain, Fitted, Softmax
 
 
@@ -166,13 +176,15 @@ class MultinomialLogit(ScoresMixin, Estimator):
         self.random_state = random_state
 
     @checked_fit
-    def fit(self, X, y, sample_weight=None, *, groups=None):
+    def fit(self, X, y=None, sample_weight=None, *, groups=None):
         """Fit the coefficients.
 
         Parameters
         ----------
-        X : (n, d) array, CSR matrix or row source
+        X : (n, d) array, CSR matrix, row source or Dask collection
+            A stream that memory does not hold is read once a pass: see `eigenfeat.rows.streaming`.
         y : (n,) array of labels
+            For a stream the name of their column, where it does not say.
         sample_weight : (n,) array, optional
         groups : (n,) array, optional
             With smoothed labels: rows of equal value, of any type, are left out together when the temperature is found.
@@ -181,6 +193,12 @@ class MultinomialLogit(ScoresMixin, Estimator):
         -------
         self
         """
+        if is_stream(X) and not isinstance(X, RandomRows):
+            refuse_beside_stream(groups=groups)
+            rows, keys, classes = logit_rows(self, X, y, sample_weight)
+            self._fit_rows(rows, keys)
+            self.classes_ = classes
+            return self
         rows = self._labelled(X, y, sample_weight)
         return self._fit_rows(rows, self._keys(rows, groups))
 
@@ -190,9 +208,9 @@ class MultinomialLogit(ScoresMixin, Estimator):
 
         Parameters
         ----------
-        rows : RandomRows
-            With ``labels``, and ``weights`` where there are any.
-        keys : (n,) array of int, optional
+        rows : RowSource
+            With ``labels``, and ``weights`` where there are any; of a stream, labels are indices into the classes.
+        keys : (n,) array of int, or for a stream a function of blocks, optional
             With smoothed labels: rows of equal key are left out together, the key modulo the number of parts decides
             when. ``eigenfeat.estimators.validation.group_keys`` scatters groups of any type over such integers.
         temperature : float, optional
@@ -205,9 +223,7 @@ class MultinomialLogit(ScoresMixin, Estimator):
         self.n_features_in_ = rows.n_columns
         return self._fit_rows(rows, keys, temperature)
 
-    def _fit_rows(
-        self, rows: RandomRows, keys: np.ndarray | None, temperature: float | None = None
-    ) -> MultinomialLogit:
+    def _fit_rows(self, rows: RowSource, keys: Any, temperature: float | None = None) -> MultinomialLogit:
         before = self._coefficients() if self.warm_start and hasattr(self, "coef_") else None
         solver = self._solver(rows)
         if before is not None and before[0].shape != (len(self.classes_), self.n_features_in_):
@@ -292,12 +308,7 @@ class MultinomialLogit(ScoresMixin, Estimator):
 
     def _labelled(self, X, y, sample_weight) -> RandomRows:
         """Checked rows with their labels and weights."""
-        if isinstance(X, RowSource):
-            if not isinstance(X, RandomRows):
-                raise ValueError(
-                    f"{type(X).__name__} can only be read in order, and the logit asks for rows many times and in any "
-                    "order: hold them in memory first (eigenfeat.rows.held)."
-                )
+        if isinstance(X, RandomRows):
             self.n_features_in_ = X.n_columns
             y = column_or_1d(y, warn=True)
             check_consistent_length(range(X.n_rows), y)
@@ -317,15 +328,23 @@ class MultinomialLogit(ScoresMixin, Estimator):
 
     # ------------------------------------------------------------------ fit
 
-    def _solver(self, rows: RandomRows) -> LogitSolver:
+    def _solver(self, rows: Any) -> LogitSolver:
+        if not isinstance(rows, RandomRows):
+            totals = coded_totals(rows)
+            self.classes_ = totals.classes
+            return self._solver_of(rows, totals)
         weights = rows.weights
         self.classes_, codes = check_class_labels(rows.labels, weights, estimator=type(self).__name__)
         if self.class_weight is not None:
             by_class = class_weights(self.class_weight, self.classes_, codes, weights)
             weights = by_class if weights is None else weights * by_class
+        return self._solver_of(LabelledRows(rows, codes, weights))
+
+    def _solver_of(self, rows: RowSource, totals: ClassTotals | None = None) -> LogitSolver:
         return LogitSolver(
-            LabelledRows(rows, codes, weights),
+            rows,
             len(self.classes_),
+            totals=totals,
             fit_intercept=self.fit_intercept,
             smoothing=self.label_smoothing,
             solver=self.solver,

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from eigenfeat.estimators.magnitudes import check_magnitudes
-from eigenfeat.rows import Block, RandomRows, RowBlock, RowSource, RowView, Selection, StreamView, dense
+from eigenfeat.estimators.validation import class_weights, row_keys
+from eigenfeat.rows import (
+    ArrayRows,
+    Block,
+    ClassTotals,
+    CodedStream,
+    RandomRows,
+    RowBlock,
+    RowSource,
+    RowView,
+    Selection,
+    StreamView,
+    current,
+    dense,
+    first_rows,
+)
+from eigenfeat.rows.dask_rows import dask_rows, is_dask
+from eigenfeat.rows.keeping import HeldRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +45,24 @@ class CheckedStream(StreamView):
     kind: str | None
     estimator: str
 
-    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
-        for block in self.source.blocks(batch_size):
-            check_finite(block.rows, block.start, self.names)
-            check_magnitudes(block.rows, self.names, new=True)
-            self._check_weights(block)
-            yield replace(block, labels=None if self.kind is None else self._checked_labels(block))
+    @property
+    def lens(self) -> BlockCheck:
+        return BlockCheck(self.kind, self.estimator, self.names)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockCheck:
+    """The checks of a `CheckedStream`, made where the rows are."""
+
+    kind: str | None
+    estimator: str
+    names: tuple[str, ...] | None
+
+    def __call__(self, block: RowBlock) -> tuple[RowBlock]:
+        check_finite(block.rows, block.start, self.names)
+        check_magnitudes(block.rows, self.names, new=True)
+        self._check_weights(block)
+        return (replace(block, labels=None if self.kind is None else self._checked_labels(block)),)
 
     def _check_weights(self, block: RowBlock) -> None:
         weights = block.weights
@@ -86,20 +115,22 @@ def check_finite(rows: Block, start: int, names: tuple[str, ...] | None) -> None
         )
 
 
-def streamed(estimator: Any, source: RowSource, y: Any, sample_weight: Any, kind: str | None) -> CheckedStream:
+def streamed(estimator: Any, source: Any, y: Any, sample_weight: Any, kind: str | None) -> CheckedStream:
     """A source to fit on: how wide its rows are and what its columns are called is kept in the estimator.
 
     Parameters
     ----------
     estimator : Estimator
-    source : RowSource
+    source : RowSource or Dask collection
     y : None or str
-        The column that holds the labels, where the source does not say.
+        The column that holds the labels, where the source does not say; of Dask, partitions of labels.
     sample_weight : None
-        Weights come with the rows.
+        Weights come with the rows; of Dask, as y.
     kind : {"classes", "numbers", "values"} or None
         As in `CheckedStream`.
     """
+    if is_dask(source):
+        source, y, sample_weight = dask_rows(source, y, sample_weight), None, None
     if sample_weight is not None or not (y is None or isinstance(y, str)):
         raise ValueError(
             "A row source brings labels and weights with its rows: y is the name of a column or None, sample_weight is "
@@ -112,7 +143,89 @@ def streamed(estimator: Any, source: RowSource, y: Any, sample_weight: Any, kind
         estimator.feature_names_in_ = np.array(source.names, dtype=object)
     elif hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
+    _begin_checkpoint(estimator, source)
     return CheckedStream(source, kind, type(estimator).__name__)
+
+
+def _begin_checkpoint(estimator: Any, source: RowSource) -> None:
+    """Refuses a checkpoint of another fit."""
+    checkpoint = current().checkpoint
+    if checkpoint is None:
+        return
+    if getattr(estimator, "random_state", 0) is None:
+        raise ValueError("A fit that is to be resumed must be repeatable: give random_state a number, not None.")
+    settings = {name: repr(value) for name, value in sorted(estimator.get_params(deep=True).items())}
+    checkpoint.begin(
+        {
+            "version": f"eigenfeat {package_version()}, numpy {np.__version__}",
+            "estimator": type(estimator).__name__,
+            "settings": repr(settings),
+            "data": source.identity,
+        }
+    )
+
+
+def is_stream(X: Any) -> bool:
+    """Whether rows are not an array but a source of them, or a Dask collection."""
+    return isinstance(X, RowSource) or is_dask(X)
+
+
+def refuse_beside_stream(**given: Any) -> None:
+    """Arrays that go with the rows, where the rows are read a block at a time."""
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(
+                f"{name} goes with rows in memory, and a row source is read a block at a time: leave it out."
+            )
+
+
+def coded(source: RowSource, totals: ClassTotals, estimator: str) -> CodedStream:
+    """A stream whose labels become indices into its classes, of which there are enough."""
+    if len(totals.classes) < 2:
+        raise ValueError(
+            f"{estimator} needs rows of at least two classes; y has only one class, {totals.classes.tolist()[0]!r}. "
+            "Check the label column, or how the rows were split."
+        )
+    if not totals.counts.all():
+        absent = totals.classes.tolist()[int(np.argmin(totals.counts))]
+        raise ValueError(f"Class {absent!r} has no row of positive weight: leave its rows out, or weight one of them.")
+    return CodedStream(source, totals)
+
+
+def holds(stream: CodedStream, width: int) -> bool:
+    """Whether a fit in memory, with so many numbers a row beside scores and labels, keeps to the limit."""
+    if not stream.is_local or has_sparse_blocks(stream):
+        return False
+    a_row = width * stream.dtype.itemsize + 64 * len(stream.totals.classes)
+    return stream.n_rows * a_row <= current().budget
+
+
+def held_rows(stream: CodedStream) -> ArrayRows:
+    """All rows of a stream in memory, with codes and weights."""
+    kept = HeldRows(stream, stream.n_rows)
+    kept.fill()
+    assert kept.rows is not None
+    return ArrayRows(kept.rows, kept.labels, kept.weights)
+
+
+def logit_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[RowSource, Any, np.ndarray]:
+    """What a `MultinomialLogit` is fitted to, keys of its rows, and its classes: a stream, or rows memory holds."""
+    source = streamed(estimator, X, y, sample_weight, "classes")
+    stream = coded(source, source.summed(ClassTotals(), "labels"), type(estimator).__name__)
+    classes, totals = stream.totals.classes, stream.totals
+    if holds(stream, stream.n_columns):
+        rows = held_rows(stream)
+        keys = row_keys(rows.array) if estimator.label_smoothing else None
+        return replace(rows, labels=classes[rows.labels]), keys, classes
+    by_class = None
+    if estimator.class_weight is not None:
+        by_class = class_weights(estimator.class_weight, classes, np.arange(len(classes)), totals.weights)
+    return replace(stream, by_class=by_class), row_keys if estimator.label_smoothing else None, classes
+
+
+def has_sparse_blocks(source: RowSource) -> bool:
+    """Which its first row tells."""
+    return sparse.issparse(first_rows(source, 1))
 
 
 def streamed_new(estimator: Any, source: RowSource) -> RowSource:
@@ -130,11 +243,19 @@ def streamed_new(estimator: Any, source: RowSource) -> RowSource:
     return CheckedRows(source) if isinstance(source, RandomRows) else CheckedStream(source, None, name)
 
 
-def refuse_source(estimator: Any, source: RowSource) -> None:
+def package_version() -> str:
+    try:
+        return version("eigenfeat")
+    except PackageNotFoundError:  # run from its source
+        return "unknown"
+
+
+def refuse_source(estimator: Any, source: Any) -> None:
     """For what needs rows in memory, with the way out."""
     raise ValueError(
         f"{type(estimator).__name__} needs its rows in memory here, and {type(source).__name__} is read a block at a "
-        "time: hold the rows first (eigenfeat.rows.held(source)) if they fit, pass arrays block by block where there "
-        "is a partial_fit, or use an estimator that fits from moments (RayleighFeatures, FisherLDA, OrientedPCA, "
-        "VanishingComponents, SlicedInverseRegression, GEMFeatures, LeastSquaresLDA, -CCA, -OPLS, -Features)."
+        "time: hold the rows first (eigenfeat.rows.held(source), or compute() of Dask) if they fit, pass arrays block "
+        "by block where there is a partial_fit, or use an estimator that streams: GEMClassifier, GEMFeatures, "
+        "MultinomialLogit, or one that fits from moments (RayleighFeatures, FisherLDA, OrientedPCA, "
+        "VanishingComponents, SlicedInverseRegression, LeastSquaresLDA, -CCA, -OPLS, -Features)."
     )

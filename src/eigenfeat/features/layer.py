@@ -13,7 +13,7 @@ from eigenfeat.features.pairs import auto_directions, choose_contrasts
 from eigenfeat.features.subclasses import Subclasses, between_subclasses
 from eigenfeat.moments import Moments, SymmetricForm
 from eigenfeat.quotients import NO_REGULARISATION, Quotient, Regularisation, contrast
-from eigenfeat.rows import RandomRows, RowSource
+from eigenfeat.rows import RandomRows, RowSource, labelled_by_index
 from eigenfeat.solvers import Directions, solve
 from eigenfeat.stages import Affine, FeatureLayer
 
@@ -135,6 +135,11 @@ class LayerEvidence:
     parts: Moments | None = None
     tangents: SymmetricForm | None = None
 
+    @property
+    def has_codes(self) -> bool:
+        """Whether rows are labelled as they should be: those of a stream may have labels of their own."""
+        return self.rows is not None and labelled_by_index(self.rows)
+
 
 def find_layer(
     evidence: LayerEvidence, settings: LayerSettings, rng: np.random.RandomState, dtype: np.dtype
@@ -164,9 +169,10 @@ def find_layer(
         dtype=dtype,
         n_jobs=settings.n_jobs,
         random_state=int(rng.randint(2**31 - 1)),
+        run=None if evidence.rows is None or evidence.rows.is_local else evidence.rows.run,
     )
     found = _at_least_one(found, quotients, settings, dtype)
-    if isinstance(evidence.rows, RandomRows) and evidence.rows.labels is not None:
+    if evidence.rows is not None and evidence.has_codes:
         found = settle_by_rows(found, quotients, chosen.mixtures, moments, evidence.rows)
     layer = _joined(found, quotients, chosen.names)
     limit = _most(settings)

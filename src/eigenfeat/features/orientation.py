@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from eigenfeat.features.class_samples import ClassShares, class_samples
 from eigenfeat.features.pairs import Contrast
 from eigenfeat.moments import Moments
 from eigenfeat.quotients import Quotient
-from eigenfeat.rows import RandomRows
+from eigenfeat.rows import RowBlock, RowSource
 from eigenfeat.solvers import Directions
 from eigenfeat.solvers.signs import skewness_signs
 
@@ -26,7 +27,7 @@ def settle_by_rows(
     quotients: Sequence[Quotient],
     mixtures: Sequence[Contrast],
     moments: Moments,
-    rows: RandomRows,
+    rows: RowSource,
 ) -> list[Directions]:
     """The same directions, those turned that the signal's mean does not orient.
 
@@ -35,13 +36,17 @@ def settle_by_rows(
     do not change with the basis of the inputs, so neither do signs. Rows are labelled with indices into the
     classes of the moments.
     """
-    samples: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+    unsettled = [_unsettled(directions, quotient, rows.dtype) for directions, quotient in zip(found, quotients)]
+    shares = [moments.proportions(above) for above, _ in mixtures]
+    wanted = {c for places, share in zip(unsettled, shares) if len(places) for c in np.flatnonzero(share).tolist()}
+    if not wanted:
+        return list(found)
+    samples = class_samples(rows, ClassShares.of(wanted, moments.counts, SAMPLE_ROWS, seed=0))
     results = []
-    for directions, quotient, (above, _) in zip(found, quotients, mixtures):
-        unsettled = _unsettled(directions, quotient, rows.dtype)
-        if len(unsettled):
+    for directions, places, share in zip(found, unsettled, shares):
+        if len(places):
             signs = np.ones(directions.n_directions, dtype=directions.vectors.dtype)
-            signs[unsettled] = _tail_signs(directions, unsettled, moments.proportions(above), rows, samples)
+            signs[places] = _tail_signs(directions, places, share, samples)
             directions = replace(directions, vectors=directions.vectors.combined(np.diag(signs)))
         results.append(directions)
     return results
@@ -54,27 +59,14 @@ def _unsettled(directions: Directions, quotient: Quotient, dtype: np.dtype) -> n
 
 
 def _tail_signs(
-    directions: Directions,
-    columns: np.ndarray,
-    shares: np.ndarray,
-    rows: RandomRows,
-    samples: dict[int, tuple[np.ndarray, np.ndarray]],
+    directions: Directions, columns: np.ndarray, shares: np.ndarray, samples: dict[int, RowBlock]
 ) -> np.ndarray:
     """Signs from the rows of a mixture of classes, each weighing its share."""
     projections, weights = [], []
     for c in np.flatnonzero(shares).tolist():
-        if c not in samples:
-            samples[c] = _sample(rows, c)
-        index, row_weights = samples[c]
-        projections.append(directions.vectors.columns(columns).projected(rows.rows(index)))
-        weights.append(shares[c] * row_weights)
+        sample = samples[c]
+        projections.append(directions.vectors.columns(columns).projected(sample.rows))
+        own = np.ones(sample.n_rows) if sample.weights is None else sample.weights
+        weights.append(shares[c] * own / own.sum())
     together, weight = np.concatenate(projections).astype(np.float64), np.concatenate(weights)
     return skewness_signs(together - np.average(together, axis=0, weights=weight), weight)
-
-
-def _sample(rows: RandomRows, c: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of a class at equal distances, and weights that sum to one."""
-    members = np.flatnonzero(np.asarray(rows.labels) == c)
-    index = members[:: -(-len(members) // SAMPLE_ROWS)]
-    weights = np.ones(len(index)) if rows.weights is None else np.asarray(rows.weights, dtype=np.float64)[index]
-    return index, weights / weights.sum()

@@ -16,8 +16,8 @@ from eigenfeat.features.pairs import draws_pairs
 from eigenfeat.features.subclasses import Subclasses, clustered
 from eigenfeat.features.tangents import Transformation, tangent_moment
 from eigenfeat.moments import Moments, collect_moments
-from eigenfeat.rows import LabelledRows, RandomRows, RowSource, in_proportion, mapped
-from eigenfeat.stages import Affine, Chain, FeatureLayer, LayerRows, Stage, WithConstant
+from eigenfeat.rows import RandomRows, RowSource, current, in_proportion, labelled_by_index, mapped
+from eigenfeat.stages import Affine, Chain, FeatureLayer, LayerRows, LayerStream, Stage, WithConstant
 
 MAP_SAMPLE = 20_000
 """Rows whose projections a fitted map (a spline's knots) learns from."""
@@ -84,9 +84,20 @@ class FittedLayer:
     def stages(self) -> tuple[Stage, ...]:
         return (WithConstant(), self.stage) if self.constant else (self.stage,)
 
-    def held(self, rows: RandomRows) -> RandomRows:
-        """The layer's rows, with its projections in memory and the features made of them when they are asked for."""
-        return LayerRows.of(_with_constant(rows, self.constant), self.stage)  # type: ignore[arg-type]
+    def held(self, rows: RowSource) -> RowSource:
+        """The layer's rows, with its projections in memory and the features made of them when they are asked for.
+
+        Of a stream, whatever passes read is kept where that is cheapest (`eigenfeat.rows.keeping`).
+        """
+        inputs = _with_constant(rows, self.constant)
+        if isinstance(inputs, RandomRows):
+            return LayerRows.of(inputs, self.stage)
+        assert inputs.n_rows is not None
+        return LayerStream.of(inputs, self.stage, inputs.n_rows)
+
+    def over(self, rows: RowSource) -> RowSource:
+        """The layer's rows for one more pass or two: those of a stream are not kept."""
+        return self.held(rows) if isinstance(rows, RandomRows) else Chain(self.stages).over(rows)
 
     def feature_names(self, inputs: Sequence[str], prefix: str = "") -> list[str]:
         """Names of the columns: inputs, where kept, then pair, rank within the pair and function of the projection."""
@@ -106,10 +117,9 @@ class Stack:
     def chain(self) -> Chain:
         return Chain(tuple(stage for layer in self.layers for stage in layer.stages))
 
-    def held(self, rows: RandomRows) -> RandomRows:
+    def held(self, rows: RowSource) -> RowSource:
         """The features of training rows, with the last layer's projections, which every pass needs, in memory."""
-        below: RandomRows = Stack(self.layers[:-1]).chain.over(rows)  # type: ignore[assignment]
-        return self.layers[-1].held(below)
+        return self.layers[-1].held(Stack(self.layers[:-1]).chain.over(rows))
 
     def feature_names(self, inputs: Sequence[str]) -> list[str]:
         names = list(inputs)
@@ -133,8 +143,8 @@ def fit_stack(
     moments : Moments
         Of the rows of the first layer, as `layer_moments` collects them.
     rows : RowSource, optional
-        With random access, and labels that are indices into ``moments.classes``, where there are several layers; not
-        needed where ``settings.needs_rows`` is false.
+        With labels that are indices into ``moments.classes`` where there are several layers or sub-classes; not needed
+        where ``settings.needs_rows`` is false.
     settings : StackSettings
     rng : RandomState
         Draws sub-classes, pairs and starts of iterative solvers.
@@ -150,17 +160,34 @@ def fit_stack(
     stack = Stack()
     dtype = np.dtype(np.float64) if rows is None else rows.dtype
     with timed(seconds, "moments"):
-        cut = _subclasses(rows, moments.classes, settings.subclasses, rng, events)
+        cut = _subclasses(rows, moments, settings.subclasses, rng, events)
         tangents = tangent_moment(rows, settings.invariances, settings.layers[0].constant)
+    of_parts = None if cut is None or rows is None else cut.relabelled(rows)
     for index, layer in enumerate(settings.layers):
         if index > 0:
-            assert isinstance(rows, RandomRows)
-            rows, tangents = stack.layers[-1].held(rows), None
-        evidence = _evidence(moments if index == 0 else None, rows, moments.classes, cut, layer, seconds)
+            assert rows is not None
+            below, tangents = stack.layers[-1], None
+            rows = below.over(rows)
+            if cut is not None and of_parts is not None:  # of arrays the projections are there already
+                of_parts = cut.relabelled(rows) if isinstance(rows, RandomRows) else below.over(of_parts)
+        evidence = _evidence(moments if index == 0 else None, (rows, of_parts), moments.classes, cut, layer, seconds)
         with timed(seconds, "directions"):
-            directions = find_layer(replace(evidence, tangents=tangents), layer, rng, dtype)
+            directions = _remembered_layer(replace(evidence, tangents=tangents), layer, rng, dtype)
         stack = Stack((*stack.layers, with_map(directions, evidence.moments, rows, layer)))
     return stack
+
+
+def _remembered_layer(
+    evidence: LayerEvidence, layer: LayerSettings, rng: np.random.RandomState, dtype: np.dtype
+) -> LayerDirections:
+    """`find_layer`, which a fit that goes on from a checkpoint does not repeat; ``rng`` is left as it leaves it."""
+    if evidence.rows is None or isinstance(evidence.rows, RandomRows):
+        return find_layer(evidence, layer, rng, dtype)
+    found, state = current().remembered(
+        "directions", lambda: (find_layer(evidence, layer, rng, dtype), rng.get_state(legacy=True))
+    )
+    rng.set_state(state)
+    return found
 
 
 def refuse_equal_members(first: Stack, other: Stack) -> None:
@@ -192,8 +219,9 @@ def layer_moments(
     ValueError
         When the matrices would not fit into this machine's memory.
     """
-    if classes is not None and isinstance(rows, RandomRows):
-        _refuse_beyond_memory(len(classes), rows.n_columns + settings.constant, n_rows or rows.n_rows)
+    total = n_rows or rows.n_rows
+    if classes is not None and total is not None:
+        _refuse_beyond_memory(len(classes), rows.n_columns + settings.constant, total)
     with timed(seconds, "moments"):
         moments = collect_moments(
             _with_constant(rows, settings.constant),
@@ -229,40 +257,44 @@ def timed(seconds: Seconds, stage: str) -> Iterator[None]:
 
 def _subclasses(
     rows: RowSource | None,
-    classes: np.ndarray,
+    moments: Moments,
     count: int | None,
     rng: np.random.RandomState,
     events: np.ndarray | None,
 ) -> Subclasses | None:
     if events is None and (count is None or count == 1):
         return None
-    if not isinstance(rows, RandomRows) or rows.labels is None:
-        raise ValueError("Sub-classes need the rows at hand, as an array or a sparse matrix: a stream is read once.")
+    if rows is None or not labelled_by_index(rows):
+        raise ValueError("Sub-classes need rows that are labelled, as an array, a sparse matrix or in GEMClassifier.")
     if events is not None:
-        return Subclasses.of(rows.labels, events, classes, rows.weights)
+        assert isinstance(rows, RandomRows) and rows.labels is not None
+        return Subclasses.of(rows.labels, events, moments.classes, rows.weights)
     assert count is not None
-    return clustered(rows, classes, count, rng)
+    return clustered(rows, moments.classes, moments.counts, count, rng)
 
 
 def _evidence(
     moments: Moments | None,
-    rows: RowSource | None,
+    sources: tuple[RowSource | None, RowSource | None],
     classes: np.ndarray,
     cut: Subclasses | None,
     layer: LayerSettings,
     seconds: Seconds,
 ) -> LayerEvidence:
-    """What a layer's directions are found from; class moments are collected where they are not given."""
-    seen = None if rows is None else _with_constant(rows, layer.constant)
+    """What a layer's directions are found from; class moments are collected where they are not given.
+
+    The sources are the rows labelled with classes, and with the sub-classes these are cut into.
+    """
+    rows, of_parts = sources
     if cut is None:
         if moments is None:
             assert rows is not None
             moments = layer_moments(rows, layer, classes, seconds)
-        return LayerEvidence(moments, seen)
-    assert isinstance(rows, RandomRows) and isinstance(seen, RandomRows)
-    parts = layer_moments(LabelledRows(rows, cut.codes, rows.weights), layer, cut.names, seconds)
+        return LayerEvidence(moments, None if rows is None else _with_constant(rows, layer.constant))
+    assert of_parts is not None
+    parts = layer_moments(of_parts, layer, cut.names, seconds)
     moments = parts.grouped(classes[cut.owners]) if moments is None else moments
-    return LayerEvidence(moments, LabelledRows(seen, cut.codes, rows.weights), cut, parts)
+    return LayerEvidence(moments, _with_constant(of_parts, layer.constant), cut, parts)
 
 
 def _refuse_beyond_memory(n_classes: int, n_columns: int, n_rows: int) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
 
+from eigenfeat.features.class_samples import ClassShares, class_samples
 from eigenfeat.features.pairs import Contrast, Contrasts
 from eigenfeat.moments import Mixture, Moments
-from eigenfeat.rows import RandomRows, dense
+from eigenfeat.rows import Block, ClassTotals, LabelledRows, RandomRows, RowBlock, RowSource, StreamView, dense
 
 SAMPLE_ROWS = 4000
 """Rows of a class that its centres are found from."""
@@ -24,17 +25,32 @@ class Subclasses:
 
     Attributes
     ----------
-    codes : (n,) array of int
-        Sub-class of every row.
+    codes : (n,) array of int, or `NearestCentre`
+        Sub-class of every row; of a stream, how a block's are found.
     owners : (s,) array of int
         Class of every sub-class.
     names : (s,) array of str
         "3/0" for the first sub-class of class 3; the class's own label where it is not cut.
     """
 
-    codes: np.ndarray
+    codes: np.ndarray | NearestCentre
     owners: np.ndarray
     names: np.ndarray
+
+    def relabelled(self, rows: RowSource) -> RowSource:
+        """The rows they were found from, labelled with their sub-classes."""
+        if isinstance(self.codes, NearestCentre):
+            return CutStream(rows, self.codes)
+        assert isinstance(rows, RandomRows)
+        return LabelledRows(rows, self.codes, rows.weights)
+
+    @classmethod
+    def streamed(cls, rows: RowSource, cut: NearestCentre, classes: np.ndarray) -> Subclasses:
+        """Those of a stream that have rows of positive weight: one pass."""
+        totals = CutStream(rows, cut).summed(ClassTotals(), "sub-classes")
+        places = totals.classes[totals.counts > 0].astype(np.intp)
+        owners, which = np.divmod(places, cut.most)
+        return cls(replace(cut, codes=places), owners, _names(owners, which, classes))
 
     @classmethod
     def of(
@@ -52,39 +68,85 @@ class Subclasses:
         pairs = np.unique(place if weights is None else place[weights > 0])
         codes = np.minimum(np.searchsorted(pairs, place), len(pairs) - 1)
         owners, which = np.divmod(pairs, len(seen))
-        alone = np.bincount(owners, minlength=len(classes))[owners] == 1
-        names = [str(classes[c]) if one else f"{classes[c]}/{seen[e]}" for c, e, one in zip(owners, which, alone)]
-        return cls(codes, owners, np.array(names))
+        return cls(codes, owners, _names(owners, seen[which], classes))
 
 
-def clustered(rows: RandomRows, classes: np.ndarray, count: int, rng: np.random.RandomState) -> Subclasses:
+def _names(owners: np.ndarray, events: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    alone = np.bincount(owners, minlength=len(classes))[owners] == 1
+    return np.array([str(classes[c]) if one else f"{classes[c]}/{e}" for c, e, one in zip(owners, events, alone)])
+
+
+def clustered(
+    rows: RowSource, classes: np.ndarray, counts: np.ndarray, count: int, rng: np.random.RandomState
+) -> Subclasses:
     """Every class cut into ``count`` clusters by k-means, or fewer where it has few rows.
 
-    Centres are found on at most `SAMPLE_ROWS` rows of a class, drawn by ``rng``; then every row goes to the nearest.
-    Rows are labelled with indices into ``classes``.
+    Centres are found on at most about `SAMPLE_ROWS` rows of a class, drawn by ``rng``; then every row goes to the
+    nearest. Rows are labelled with indices into ``classes``, of which there are ``counts`` of positive weight.
     """
+    centres = _centres(rows, counts, count, rng)
+    if not isinstance(rows, RandomRows):
+        return Subclasses.streamed(rows, NearestCentre(centres), classes)
+    labels = np.asarray(rows.labels)
+    step = rows.default_batch
+    blocks = (slice(start, start + step) for start in range(0, len(labels), step))
+    events = [nearest(rows.rows(part), labels[part], centres) for part in blocks]
+    return Subclasses.of(labels, np.concatenate(events), classes, rows.weights)
+
+
+def _centres(rows: RowSource, counts: np.ndarray, count: int, rng: np.random.RandomState) -> dict[int, np.ndarray]:
+    """Of the clusters of every class that has more than one."""
     from sklearn.cluster import KMeans
 
-    assert rows.labels is not None
-    labels, weights = np.asarray(rows.labels), rows.weights
+    n_clusters = np.minimum(count, np.maximum(1, counts // ROWS_EACH)).astype(int)
+    cut = np.flatnonzero(n_clusters > 1).tolist()
+    samples = class_samples(rows, ClassShares.of(cut, counts, SAMPLE_ROWS, int(rng.randint(2**31 - 1))))
+    seeds = {c: int(rng.randint(2**31 - 1)) for c in cut}
+    return {
+        c: KMeans(n_clusters[c], n_init=1, random_state=seeds[c]).fit(dense(samples[c].rows)).cluster_centers_
+        for c in cut
+    }
+
+
+def nearest(rows: Block, labels: np.ndarray, centres: dict[int, np.ndarray]) -> np.ndarray:
+    """Index of the nearest centre of its class for each of some rows, zero for a class that has none."""
     events = np.zeros(len(labels), dtype=np.intp)
-    for c in range(len(classes)):
-        members = np.flatnonzero(labels == c if weights is None else (labels == c) & (weights > 0))
-        n_clusters = min(count, max(1, len(members) // ROWS_EACH))
-        sample = rows.rows(np.sort(rng.permutation(members)[:SAMPLE_ROWS]))
-        seed = int(rng.randint(2**31 - 1))
-        if n_clusters > 1:
-            centres = KMeans(n_clusters, n_init=1, random_state=seed).fit(dense(sample)).cluster_centers_
-            events[members] = nearest(rows, members, centres)
-    return Subclasses.of(labels, events, classes, weights)
+    for c, points in centres.items():
+        members = np.flatnonzero(labels == c)
+        if len(members):
+            half_squares = np.einsum("ij,ij->i", points, points) / 2
+            events[members] = np.asarray(rows[members] @ points.T - half_squares).argmax(axis=1)
+    return events
 
 
-def nearest(rows: RandomRows, members: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Index of the nearest centre of each of some rows, a block at a time."""
-    half_squares = np.einsum("ij,ij->i", centres, centres) / 2
-    step = rows.default_batch
-    blocks = [rows.rows(members[start : start + step]) for start in range(0, len(members), step)]
-    return np.concatenate([np.asarray(block @ centres.T - half_squares).argmax(axis=1) for block in blocks])
+@dataclass(frozen=True, eq=False)
+class NearestCentre:
+    """A lens: labels become ``most · class + cluster``, indices into what is there of all of these (``codes``)."""
+
+    centres: dict[int, np.ndarray]
+    codes: np.ndarray | None = None
+
+    @property
+    def most(self) -> int:
+        return max((len(points) for points in self.centres.values()), default=1)
+
+    def __call__(self, block: RowBlock) -> tuple[RowBlock]:
+        labels = np.asarray(block.labels)
+        place = labels * self.most + nearest(block.rows, labels, self.centres)
+        if self.codes is not None:
+            place = np.minimum(np.searchsorted(self.codes, place), len(self.codes) - 1)
+        return (replace(block, labels=place),)
+
+
+@dataclass(frozen=True, eq=False)
+class CutStream(StreamView):
+    """A stream whose labels are sub-classes."""
+
+    cut: NearestCentre
+
+    @property
+    def lens(self) -> NearestCentre:
+        return self.cut
 
 
 def between_subclasses(contrasts: Contrasts, subclasses: Subclasses, moments: Moments) -> Contrasts:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from eigenfeat.moments import DenseForm
-from eigenfeat.rows import RowSource, dense
+from eigenfeat.rows import RowBlock, RowSource, Statistic, dense
 
 Transformation = Callable[[np.ndarray], np.ndarray]
 
@@ -42,12 +43,28 @@ def tangent_moment(
         return None
     assert rows is not None
     d = rows.n_columns
-    T, total = np.zeros((d + constant, d + constant)), 0.0
-    for block in rows.blocks():
+    changes = rows.summed(Changes(transformations, np.zeros((d, d))), "invariances")
+    T = np.zeros((d + constant, d + constant))
+    T[:d, :d] = changes.squares / changes.total
+    return DenseForm(T)
+
+
+@dataclass(eq=False)
+class Changes(Statistic):
+    """``Σ_L weight · Σ (x - Lx)(x - Lx)ᵀ`` over rows, and their weight."""
+
+    transformations: Sequence[tuple[float, Transformation]]
+    squares: np.ndarray
+    total: float = 0.0
+
+    def update(self, block: RowBlock) -> None:
         X = dense(block.rows)
         weights = np.ones(len(X)) if block.weights is None else np.asarray(block.weights, dtype=np.float64)
-        total += weights.sum()
-        for strength, transformation in transformations:
+        self.total += float(weights.sum())
+        for strength, transformation in self.transformations:
             change = (X - transformed(X, transformation)).astype(np.float64) * np.sqrt(strength * weights)[:, None]
-            T[:d, :d] += change.T @ change
-    return DenseForm(T / total)
+            self.squares += change.T @ change
+
+    def merge(self, other: Changes) -> None:
+        self.squares += other.squares
+        self.total += other.total

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from eigenfeat._threads import one_blas_thread
-from eigenfeat.linear.calibration import best_temperature, left_out_parts
+from eigenfeat.linear.calibration import best_temperature
 from eigenfeat.linear.newton import newton_steps
 from eigenfeat.linear.objective import LogitObjective, LogitPoint
 from eigenfeat.linear.passes import Passes, has_sparse_rows
@@ -20,13 +21,12 @@ from eigenfeat.linear.preconditioners import (
     GramPreconditioner,
     Preconditioner,
     PreconditionerRequest,
-    mean_curvature,
-    row_sizes,
 )
 from eigenfeat.linear.quasi_newton import no_pairs, quasi_newton_steps
 from eigenfeat.linear.row_basis import RowBasis, is_wide
 from eigenfeat.linear.steps import Step
-from eigenfeat.rows import RandomRows
+from eigenfeat.linear.streamed import StreamedObjective
+from eigenfeat.rows import ClassTotals, RandomRows, RowSource
 from eigenfeat.solvers import Solver, SolverTable
 
 # A d × d factor above this many columns costs more than it saves (and at 20,000 columns 1.6 GB in float32).
@@ -99,16 +99,7 @@ def _suits_gram(objective: LogitObjective, request: PreconditionerRequest | None
     source = objective.passes.source
     is_sparse = has_sparse_rows(source)
     too_wide = source.n_columns > (MAX_SPARSE_GRAM_COLUMNS if is_sparse else MAX_GRAM_COLUMNS)
-    return not too_wide or (is_wide(source) and not is_sparse)
-
-
-def _build_gram(objective: LogitObjective, request: PreconditionerRequest) -> GramPreconditioner:
-    sizes = request.row_sizes() if request.n_rows < objective.passes.n_rows else None
-    return GramPreconditioner.build(objective, request.curvature, request.n_rows, request.rng, sizes)
-
-
-def _build_diagonal(objective: LogitObjective, request: PreconditionerRequest) -> DiagonalPreconditioner:
-    return DiagonalPreconditioner.build(objective, request.curvature)
+    return not too_wide or (isinstance(source, RandomRows) and is_wide(source) and not is_sparse)
 
 
 #: What "auto" takes for which rows; solving is building the preconditioner.
@@ -122,9 +113,23 @@ def _build_diagonal(objective: LogitObjective, request: PreconditionerRequest) -
 #: all others                                    "gram"
 #: ============================================  ==========
 PRECONDITIONERS = SolverTable(
-    (Solver("gram", _build_gram, suits=_suits_gram), Solver("diagonal", _build_diagonal)),
+    (Solver("gram", GramPreconditioner.build, suits=_suits_gram), Solver("diagonal", DiagonalPreconditioner.build)),
     describe=lambda objective: f"{objective.passes.n_rows} rows of {objective.passes.source.n_columns} columns",
 )
+
+
+def _in_memory(
+    source: RandomRows,
+    n_classes: int,
+    batch_size: int | None,
+    n_jobs: int | None,
+    fit_intercept: bool,
+    smoothing: float,
+) -> LogitObjective:
+    labels = np.asarray(source.labels, np.intp)
+    weights = np.ones(source.n_rows) if source.weights is None else source.weights
+    passes = Passes(source, fit_intercept, None, batch_size, n_jobs)
+    return LogitObjective(passes, labels, weights / weights.sum(), n_classes, 0.0, smoothing)
 
 
 class LogitSolver:
@@ -137,10 +142,12 @@ class LogitSolver:
 
     Parameters
     ----------
-    source : RandomRows
+    source : RowSource
         The rows (`eigenfeat.rows`) with their labels, 0..n_classes-1, and, where there are any, weights: non-negative,
-        and only their ratios matter.
+        and only their ratios matter. Of a stream nothing is held: see `eigenfeat.linear.streamed`.
     n_classes : int
+    totals : ClassTotals, optional
+        Rows and weight of every class of a stream, where they are known; a pass otherwise.
     fit_intercept : bool
     smoothing : float
         Share ε of every label that is spread over all classes.
@@ -164,9 +171,10 @@ class LogitSolver:
 
     def __init__(
         self,
-        source: RandomRows,
+        source: RowSource,
         n_classes: int,
         *,
+        totals: ClassTotals | None = None,
         fit_intercept: bool = True,
         smoothing: float = 0.0,
         solver: str = "auto",
@@ -174,24 +182,33 @@ class LogitSolver:
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
-        labels = np.asarray(source.labels, np.intp)
-        weights = np.ones(source.n_rows) if source.weights is None else source.weights
-        passes = Passes(source, fit_intercept, None, batch_size, n_jobs)
-        objective = LogitObjective(passes, labels, weights / weights.sum(), n_classes, 0.0, smoothing)
-        self._table_row = PRECONDITIONERS.choose(solver, objective, None)
+        self._basis: RowBasis | None = None
+        options: Any = {"fit_intercept": fit_intercept, "smoothing": smoothing}
+        if isinstance(source, RandomRows):
+            self.objective: Any = _in_memory(source, n_classes, batch_size, n_jobs, **options)
+        else:
+            totals = source.summed(ClassTotals(), "labels") if totals is None else totals
+            self.objective = StreamedObjective.of(source, totals, batch_size=batch_size, n_jobs=n_jobs, **options)
+        self._table_row = PRECONDITIONERS.choose(solver, self.objective, None)
+        if isinstance(source, RandomRows):
+            self._leave_span_and_weightless(source)
+        self._rng = check_random_state(random_state)
+        self._preconditioner: Preconditioner | None = None
+        self._pairs = no_pairs(self.objective.shape)
+        self._column_scale: np.ndarray | None = None
+        self._mean_curvature = 0.0
+        self._passes_since_build = 0.0
+
+    def _leave_span_and_weightless(self, source: RandomRows) -> None:
+        """Few rows in coordinates of their span; rows without weight left out."""
+        passes, labels, weights = self.objective.passes, self.objective.labels, self.objective.weights
         self._basis = RowBasis.of(source) if self.solver == "gram" and is_wide(source) else None
         if self._basis is not None:
             passes = replace(passes, source=self._basis.rows)
         if not weights.all():
             present = np.flatnonzero(weights)
             passes, labels, weights = passes.of_rows(present), labels[present], weights[present]
-        self.objective = replace(objective, passes=passes, labels=labels, weights=weights / weights.sum())
-        self._rng = check_random_state(random_state)
-        self._preconditioner: Preconditioner | None = None
-        self._pairs = no_pairs(self.objective.shape)
-        self._row_sizes: np.ndarray | None = None
-        self._mean_curvature = 0.0
-        self._passes_since_build = 0.0
+        self.objective = replace(self.objective, passes=passes, labels=labels, weights=weights / weights.sum())
 
     @property
     def solver(self) -> str:
@@ -265,24 +282,20 @@ class LogitSolver:
         """
         if self.objective.smoothing == 0:
             return 1.0, None
-        if keys is not None and self.objective.passes.index is not None:
-            keys = keys[self.objective.passes.index]  # rows without weight are not there
-        parts = left_out_parts(self.objective.passes.n_rows, self._rng, keys)
+        parts = self.objective.left_out_parts(self._rng, keys)
         if not parts:
             return 1.0, None
         self._set_alpha(alpha)
-        scores = []
+        scored = []
         for part in parts:
             coefficients = self._fit_without(part)
-            scores.append(self.objective.passes.of_rows(part).scores(coefficients))
-        rows = np.concatenate(parts)
-        labels, weights = self.objective.labels[rows], self.objective.weights[rows]
-        return best_temperature(np.concatenate(scores), labels, weights), self._coef_and_intercept(coefficients)
+            scored.append(self.objective.scored(part, coefficients))
+        scores, labels, weights = map(np.concatenate, zip(*scored))
+        return best_temperature(scores, labels, weights), self._coef_and_intercept(coefficients)
 
-    def _fit_without(self, rows: np.ndarray) -> np.ndarray:
+    def _fit_without(self, rows: Any) -> np.ndarray:
         """Coefficients near the minimum over all other rows."""
-        at_zero = self.objective.weights / self.objective.n_classes
-        preconditioner = self._preconditioner or self._renew(at_zero)
+        preconditioner = self._preconditioner or self._renew(None, 1.0 / self.objective.n_classes)
         others = self.objective.without(rows)
         point = others.at(self._start(None))
         steps = quasi_newton_steps(others, point, lambda *_: preconditioner, self._pairs)
@@ -332,30 +345,27 @@ class LogitSolver:
         times the halvings (or doublings) of the total, are held against the cost of another.
         """
         self._passes_since_build += passes_since_last
-        curvature = mean_curvature(self.objective, point)
-        total = max(float(curvature.sum()), TINY)
+        total = max(self.objective.total_curvature(point), TINY)
         age = 0.0 if self._preconditioner is None else abs(np.log2(total / self._mean_curvature))
         ages = self._passes_since_build * age > REBUILD_MARGIN * self._build_cost()
         # Where every row is sure, of classes that separate and no penalty, what is left of curvature is rounding.
         curves = total > np.finfo(self.objective.passes.dtype).eps
         if self._preconditioner is None or (ages and curves):
-            return self._renew(curvature)
+            return self._renew(point, total)
         return self._preconditioner
 
-    def _renew(self, curvature: np.ndarray) -> Preconditioner:
+    def _renew(self, point: LogitPoint | None, total_curvature: float) -> Preconditioner:
         self._preconditioner = None  # frees its memory before the next is built
-        self._preconditioner = self._build(curvature)
-        self._mean_curvature, self._passes_since_build = max(float(curvature.sum()), TINY), 0.0
+        seed = int(self._rng.randint(2**31 - 1))
+        request = PreconditionerRequest(point, self._gram_rows(), seed, self._scale)
+        self._preconditioner = self._table_row.solve(self.objective, request)
+        self._mean_curvature, self._passes_since_build = max(total_curvature, TINY), 0.0
         return self._preconditioner
 
-    def _build(self, curvature: np.ndarray) -> Preconditioner:
-        request = PreconditionerRequest(curvature, self._gram_rows(), self._rng, self._sizes)
-        return self._table_row.solve(self.objective, request)
-
-    def _sizes(self) -> np.ndarray:
-        if self._row_sizes is None:
-            self._row_sizes = row_sizes(self.objective)
-        return self._row_sizes
+    def _scale(self) -> np.ndarray:
+        if self._column_scale is None:
+            self._column_scale = self.objective.column_scale()
+        return self._column_scale
 
     def _gram_rows(self) -> int:
         return max(MIN_GRAM_ROWS, GRAM_ROWS_PER_COLUMN * self.objective.passes.n_columns)

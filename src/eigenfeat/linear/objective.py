@@ -8,12 +8,19 @@ is no such row.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numba import njit
 
+from eigenfeat.linear.by_weight import heaviest, histogram, light_below
+from eigenfeat.linear.calibration import left_out_parts
 from eigenfeat.linear.passes import Passes
+from eigenfeat.rows import uniforms
+
+LIGHT_SHARE = 1e-4
+"""Of the trace of the Hessian: the rows that hold no more are left out of products with it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,23 +101,93 @@ class LogitObjective:
         value = float(self.weights @ losses) + 0.5 * self.alpha * float(np.vdot(W, W))
         return LogitPoint(C, value, gradient, scores, probabilities)
 
+    def seen(self, C: np.ndarray) -> LogitPoint:
+        """Scores and probabilities alone, without the way back: half a pass."""
+        scores = self.passes.scores(C)
+        probabilities = np.empty_like(scores)
+        _softmax(scores, probabilities)
+        return LogitPoint(C, np.nan, np.full(C.shape, np.nan), scores, probabilities)
+
+    def along(self, start: LogitPoint, end: LogitPoint) -> Callable[[float], float]:
+        """F at ``start + step (end - start)``, as a function of the step."""
+        return lambda step: self.value_along(start, end, step)
+
     def value_along(self, start: LogitPoint, end: LogitPoint, step: float) -> float:
         """F at ``start + step (end - start)``: scores are linear in C, so no row is looked at again."""
         scores = start.scores + start.scores.dtype.type(step) * (end.scores - start.scores)
-        losses = np.empty(len(scores))
-        _loss(scores, self.labels, self.smoothing, losses)
+        losses = row_losses(scores, self)
         W = self.penalised(start.coefficients + step * (end.coefficients - start.coefficients))
         return float(self.weights @ losses) + 0.5 * self.alpha * float(np.vdot(W, W))
 
-    def curvature(self, point: LogitPoint, share: float = 1e-4) -> Curvature:
+    def curvature(self, point: LogitPoint, share: float = LIGHT_SHARE) -> Curvature:
         """The Hessian at a point, from the rows that matter: the others hold ``share`` of its trace."""
         weight = self.weights * point.row_curvature
-        order = np.argsort(weight)
-        n_light = int(np.searchsorted(np.cumsum(weight[order]), share * weight.sum()))
-        if n_light == 0:
+        return self.curvature_above(point, light_below(histogram(weight), share)[0], weight)
+
+    def curvature_above(self, point: LogitPoint, bound: float, weight: np.ndarray) -> Curvature:
+        """The Hessian of the rows whose weight in it is no less than a bound."""
+        heavy = np.flatnonzero(weight >= bound)
+        if len(heavy) == len(weight):
             return Curvature(self, self.passes, self.weights, point.probabilities)
-        heavy = np.sort(order[n_light:])
         return Curvature(self, self.passes.of_rows(heavy), self.weights[heavy], point.probabilities[heavy])
+
+    def mean_curvature(self, point: LogitPoint | None) -> np.ndarray:
+        """Weight of every row in the diagonal blocks of the Hessian, averaged over the k classes.
+
+        At zero coefficients where there is no point.
+        """
+        if point is None:
+            return self.weights / self.n_classes
+        return self.weights * point.row_curvature / (self.n_classes - 1)
+
+    def total_curvature(self, point: LogitPoint) -> float:
+        return float(self.mean_curvature(point).sum())
+
+    def curved_squares(self, point: LogitPoint | None) -> np.ndarray:
+        """Mean squares of the columns over rows weighted with their curvature: the diagonal of their Gram matrix."""
+        return self.passes.weighted_squares(self.mean_curvature(point))
+
+    def column_scale(self) -> np.ndarray:
+        """One over the mean square of every column, zero for one that is empty."""
+        squares = self.passes.weighted_squares(self.weights)
+        return np.divide(1.0, squares, out=np.zeros_like(squares), where=squares > 0)
+
+    def curved_sample(
+        self, point: LogitPoint | None, n_rows: int, seed: int, scale: np.ndarray | None
+    ) -> tuple[Passes, np.ndarray]:
+        """About ``n_rows`` rows drawn by what they add to a Gram matrix, and weights that keep its sums unbiased.
+
+        What a row adds is its curvature times ``Σⱼ φᵢⱼ² scaleⱼ``: rows far out in heavy tails, or alone in having a
+        column, are large. Without a scale, all rows.
+        """
+        curvature = self.mean_curvature(point)
+        if scale is None:
+            present = np.flatnonzero(curvature)
+            return (
+                (self.passes, curvature)
+                if len(present) == len(curvature)
+                else (
+                    self.passes.of_rows(present),
+                    curvature[present],
+                )
+            )
+        masses = curvature * self.passes.row_squares(scale)
+        drawn = uniforms(seed, 0, self.passes.source.n_rows)  # of all rows, also of those without weight
+        drawn = drawn if self.passes.index is None else drawn[self.passes.index]
+        chosen, least = heaviest(masses, drawn, n_rows)
+        return self.passes.of_rows(chosen), curvature[chosen] * np.maximum(1.0, least / masses[chosen])
+
+    # ------------------------------------------------------------------ rows left out
+
+    def left_out_parts(self, rng: np.random.RandomState, keys: np.ndarray | None) -> list[np.ndarray]:
+        """Rows to leave out, one part at a time: see `eigenfeat.linear.calibration.left_out_parts`."""
+        if keys is not None and self.passes.index is not None:
+            keys = keys[self.passes.index]  # rows without weight are not there
+        return left_out_parts(self.passes.n_rows, rng, keys)
+
+    def scored(self, rows: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Scores, labels and weights of some rows."""
+        return self.passes.of_rows(rows).scores(C), self.labels[rows], self.weights[rows]
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +204,13 @@ class Curvature:
             _curve(self.probabilities[rows], self.weights[rows], values)
 
         return self.passes.there_and_back(V, middle) + self.objective.alpha * self.objective.penalised(V)
+
+
+def row_losses(scores: np.ndarray, objective: LogitObjective) -> np.ndarray:
+    """(n,): the loss of every row at these scores."""
+    losses = np.empty(len(scores))
+    _loss(scores, objective.labels, objective.smoothing, losses)
+    return losses
 
 
 @njit(cache=True, nogil=True)

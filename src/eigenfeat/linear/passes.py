@@ -14,7 +14,17 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import get_blas_funcs
 
-from eigenfeat.rows import Block, RandomRows, RowProducts, Selection, over_parts, products_with, row_blocks
+from eigenfeat.rows import (
+    Block,
+    RandomRows,
+    RowProducts,
+    RowSource,
+    Selection,
+    first_rows,
+    over_parts,
+    products_with,
+    row_blocks,
+)
 from eigenfeat.rows.blocks import N_PARTS
 
 MAX_FLOAT64_GRAM = 2000
@@ -175,6 +185,6 @@ class Passes:
         return row_blocks(self.n_rows, width or self.n_columns, self.dtype.itemsize, self.batch_size)
 
 
-def has_sparse_rows(source: RandomRows) -> bool:
+def has_sparse_rows(source: RowSource) -> bool:
     """Whether a source hands out sparse blocks, which its first row tells."""
-    return sparse.issparse(source.rows(slice(0, 1)))
+    return sparse.issparse(first_rows(source, 1))

@@ -20,7 +20,6 @@ import numpy as np
 from scipy import linalg
 
 from eigenfeat.linear.objective import LogitObjective, LogitPoint
-from eigenfeat.linear.passes import Passes
 
 
 class Preconditioner(Protocol):
@@ -37,20 +36,20 @@ class PreconditionerRequest:
 
     Attributes
     ----------
-    curvature : (n,) array
-        Weight of every row, of ``mean_curvature``.
+    point : LogitPoint or None
+        Where rows have the curvature they are weighted with; zero coefficients where there is none.
     n_rows : int
         Rows to draw for a Gram matrix.
-    rng : RandomState
+    seed : int
         Draws them.
-    row_sizes : callable
-        Returns the ``row_sizes`` they are drawn by; two passes, when it is called for the first time.
+    scale : callable
+        Returns the `LogitObjective.column_scale` they are drawn by; a pass, when it is called for the first time.
     """
 
-    curvature: np.ndarray
+    point: LogitPoint | None
     n_rows: int
-    rng: np.random.RandomState
-    row_sizes: Callable[[], np.ndarray]
+    seed: int
+    scale: Callable[[], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,24 +64,19 @@ class GramPreconditioner:
     gram_diagonal: np.ndarray
 
     @classmethod
-    def build(
-        cls,
-        objective: LogitObjective,
-        curvature: np.ndarray,
-        n_rows: int,
-        rng: np.random.RandomState,
-        sizes: np.ndarray | None = None,
-    ) -> GramPreconditioner:
+    def build(cls, objective: LogitObjective, request: PreconditionerRequest) -> GramPreconditioner:
         """From about ``n_rows`` rows, drawn by what they add to the matrix and reweighted.
 
         The diagonal is that of all rows where it is larger: a column that is rarely, but then hugely, other than
         zero may be absent from a sample, and without curvature there a step has no end.
         """
-        passes, sampled = sampled_rows(objective.passes, curvature, n_rows, rng, sizes)
-        gram = passes.gram(sampled)
+        is_sample = request.n_rows < objective.passes.n_rows
+        scale = request.scale() if is_sample else None
+        passes, weights = objective.curved_sample(request.point, request.n_rows, request.seed, scale)
+        gram = passes.gram(weights)
         diagonal = np.diagonal(gram).copy()
-        if passes.n_rows < objective.passes.n_rows:
-            diagonal = np.maximum(diagonal, objective.passes.weighted_squares(curvature).astype(gram.dtype))
+        if is_sample:
+            diagonal = np.maximum(diagonal, objective.curved_squares(request.point).astype(gram.dtype))
         return cls(gram, diagonal).with_alpha(objective.alpha)
 
     def with_alpha(self, alpha: float) -> GramPreconditioner:
@@ -116,8 +110,8 @@ class DiagonalPreconditioner:
     inverse: np.ndarray
 
     @classmethod
-    def build(cls, objective: LogitObjective, curvature: np.ndarray) -> DiagonalPreconditioner:
-        diagonal = objective.passes.weighted_squares(curvature)
+    def build(cls, objective: LogitObjective, request: PreconditionerRequest) -> DiagonalPreconditioner:
+        diagonal = objective.curved_squares(request.point)
         diagonal += np.finfo(np.float64).eps * max(float(diagonal.max()), 1.0)
         return cls(diagonal, diagonal[:, None]).with_alpha(objective.alpha)
 
@@ -126,33 +120,3 @@ class DiagonalPreconditioner:
 
     def solve(self, gradient: np.ndarray) -> np.ndarray:
         return self.inverse * gradient
-
-
-def mean_curvature(objective: LogitObjective, point: LogitPoint) -> np.ndarray:
-    """Weight of every row in the diagonal blocks of the Hessian, averaged over the k classes."""
-    return objective.weights * point.row_curvature / (objective.n_classes - 1)
-
-
-def row_sizes(objective: LogitObjective) -> np.ndarray:
-    """``Σⱼ φᵢⱼ² / mean(φⱼ²)`` of every row: how much of the Gram matrix, in the units of its diagonal, it can be.
-
-    Two passes. Rows far out in heavy tails, or alone in having a column, are large.
-    """
-    squares = objective.passes.weighted_squares(objective.weights)
-    return objective.passes.row_squares(np.divide(1.0, squares, out=np.zeros_like(squares), where=squares > 0))
-
-
-def sampled_rows(
-    passes: Passes, weights: np.ndarray, n_rows: int, rng: np.random.RandomState, sizes: np.ndarray | None = None
-) -> tuple[Passes, np.ndarray]:
-    """About ``n_rows`` rows, drawn by weight times size, with weights that keep every weighted sum unbiased."""
-    positive = np.count_nonzero(weights)
-    if positive <= n_rows:
-        chosen = np.flatnonzero(weights)
-        return (passes, weights) if positive == len(weights) else (passes.of_rows(chosen), weights[chosen])
-    mass = weights if sizes is None else weights * sizes
-    share = np.minimum(1.0, mass * (n_rows / mass.sum()))
-    for _ in range(8):  # heavy rows are taken for certain, the others share the rest
-        share = np.minimum(1.0, share * (n_rows / share.sum()))
-    chosen = np.flatnonzero(rng.random_sample(len(share)) < share)
-    return passes.of_rows(chosen), weights[chosen] / share[chosen]

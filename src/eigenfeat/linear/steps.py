@@ -46,12 +46,12 @@ def line_search(
     """The full step where it decreases F enough, else the best of its halvings; length 0 when none does."""
     full = objective.at(point.coefficients + direction)
     step = 1.0
-    value = full.value
+    value, value_at = full.value, objective.along(point, full)
     while not value <= point.value + 1e-4 * step * slope:  # so written, a NaN is no decrease
         step *= 0.5
         if step < 1e-8:
             return point, 0.0
-        value = objective.value_along(point, full, step)
+        value = value_at(step)
     if step == 1.0:
         return full, 1.0
     return objective.at(point.coefficients + step * direction), step

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from eigenfeat.moments.base import Moments
 from eigenfeat.moments.dense_moments import DenseMoments
 from eigenfeat.moments.row_moments import RowMoments
-from eigenfeat.rows import as_row_source
+from eigenfeat.rows import RowBlock, Statistic, as_row_source
 
 
 def empty_moments(
@@ -96,6 +97,20 @@ def collect_moments(
     source = as_row_source(rows, y, sample_weight)
     total = source.n_rows if n_rows is None else n_rows
     moments = empty_moments(total, source.n_columns, classes, track_fourth=track_fourth, form=form)
-    for block in source.blocks():
-        moments.update(block.rows, block.labels, block.weights)
-    return moments
+    return source.summed(MomentsOf(moments), "moments").moments
+
+
+@dataclass(eq=False)
+class MomentsOf(Statistic):
+    """Moments as what is summed over the rows of a source."""
+
+    moments: Moments
+
+    def update(self, block: RowBlock) -> None:
+        self.moments.update(block.rows, block.labels, block.weights)
+
+    def merge(self, other: MomentsOf) -> None:
+        if isinstance(self.moments, DenseMoments):
+            self.moments.merge(other.moments)
+        else:
+            self.moments = merged_moments([self.moments, other.moments])

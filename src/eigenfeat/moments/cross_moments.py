@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from eigenfeat.moments.dense_moments import BLOCK_BYTES, DenseMoments
-from eigenfeat.rows import as_row_source
+from eigenfeat.rows import RowBlock, Statistic, as_row_source
 
 
 class CrossMoments:
@@ -149,10 +150,21 @@ def collect_cross_moments(rows: Any, y: Any = None, sample_weight: Any = None) -
     """
     targets = y.tocsr() if sparse.issparse(y) else y if y is None else np.asarray(y)
     source = as_row_source(rows, None, sample_weight)
-    moments = CrossMoments()
-    for block in source.blocks():
-        labels = block.labels if targets is None else targets[block.selection]
+    return source.summed(CrossMomentsOf(CrossMoments(), targets), "moments").moments
+
+
+@dataclass(eq=False)
+class CrossMomentsOf(Statistic):
+    """Cross moments as what is summed over the rows of a source, which brings its labels, or with targets beside."""
+
+    moments: CrossMoments
+    targets: Any = None
+
+    def update(self, block: RowBlock) -> None:
+        labels = block.labels if self.targets is None else self.targets[block.selection]
         if labels is None:
             raise ValueError("Cross moments need targets: give y, or a source whose rows bring labels.")
-        moments.update(block.rows, labels, block.weights)
-    return moments
+        self.moments.update(block.rows, labels, block.weights)
+
+    def merge(self, other: CrossMomentsOf) -> None:
+        self.moments.merge(other.moments)

@@ -4,20 +4,26 @@ from eigenfeat.rows.arrays import ArrayRows
 from eigenfeat.rows.batches import FrameRows, MatrixRows
 from eigenfeat.rows.blocks import dense, first_rows, held, in_proportion, over_parts, row_blocks
 from eigenfeat.rows.csv_files import CsvRows
+from eigenfeat.rows.dask_rows import DaskRows, dask_rows
 from eigenfeat.rows.datasets import DatasetRows
 from eigenfeat.rows.files import Table, read_table, write_table
+from eigenfeat.rows.keeping import Kept
 from eigenfeat.rows.memory_maps import MemoryMapRows
 from eigenfeat.rows.opening import open
 from eigenfeat.rows.products import BlockProducts, RowProducts, products_with
 from eigenfeat.rows.read_ahead import read_ahead
-from eigenfeat.rows.sampling import RowSample, sampled
-from eigenfeat.rows.source import Block, RandomRows, RowBlock, RowSource, Selection
+from eigenfeat.rows.results import each, write
+from eigenfeat.rows.sampling import RowSample, sampled, uniforms
+from eigenfeat.rows.source import Block, Expand, RandomRows, RowBlock, RowSource, Selection, joined_blocks
+from eigenfeat.rows.statistics import ClassTotals, Lens, Seen, Statistic
 from eigenfeat.rows.store import RowStore
+from eigenfeat.rows.streaming import Streaming, current, streaming
 from eigenfeat.rows.streams import Batch, StreamedRows
 from eigenfeat.rows.svmlight import SvmlightRows
 from eigenfeat.rows.trials import TimeSamples, centred_trials
 from eigenfeat.rows.views import (
     ChosenRows,
+    CodedStream,
     LabelledRows,
     LabelledStream,
     MappedRows,
@@ -25,7 +31,10 @@ from eigenfeat.rows.views import (
     RowMap,
     RowView,
     StreamView,
+    Through,
     as_row_source,
+    coded_totals,
+    labelled_by_index,
     mapped,
 )
 
@@ -35,11 +44,17 @@ __all__ = [
     "Block",
     "BlockProducts",
     "ChosenRows",
+    "ClassTotals",
+    "CodedStream",
     "CsvRows",
+    "DaskRows",
     "DatasetRows",
+    "Expand",
     "FrameRows",
+    "Kept",
     "LabelledRows",
     "LabelledStream",
+    "Lens",
     "MappedRows",
     "MappedStream",
     "MatrixRows",
@@ -52,18 +67,28 @@ __all__ = [
     "RowSource",
     "RowStore",
     "RowView",
+    "Seen",
     "Selection",
+    "Statistic",
     "StreamView",
     "StreamedRows",
+    "Streaming",
     "SvmlightRows",
     "Table",
+    "Through",
     "TimeSamples",
     "as_row_source",
     "centred_trials",
+    "coded_totals",
+    "current",
+    "dask_rows",
     "dense",
+    "each",
     "first_rows",
     "held",
     "in_proportion",
+    "joined_blocks",
+    "labelled_by_index",
     "mapped",
     "open",
     "over_parts",
@@ -72,5 +97,8 @@ __all__ = [
     "read_table",
     "row_blocks",
     "sampled",
+    "streaming",
+    "uniforms",
+    "write",
     "write_table",
 ]

@@ -10,7 +10,8 @@ import numpy as np
 from eigenfeat.rows.columns import Reading, floating
 from eigenfeat.rows.missing import without_gaps
 from eigenfeat.rows.read_ahead import read_ahead
-from eigenfeat.rows.source import Block, RandomRows, RowBlock, Selection
+from eigenfeat.rows.source import Block, RandomRows, RowBlock, RowSource, Selection
+from eigenfeat.rows.statistics import AnyStatistic
 from eigenfeat.rows.streams import STREAM_BYTES, Batch
 
 
@@ -65,6 +66,9 @@ class MemoryMapRows(RandomRows):
         size = batch_size or self.default_batch
         starts = range(0, self.n_rows, size)
         return read_ahead(RowBlock(start, *self._batch(slice(start, start + size))) for start in starts)
+
+    def summed(self, statistic: AnyStatistic, name: str = "rows") -> AnyStatistic:
+        return RowSource.summed(self, statistic, name)  # a file, after all: passes are told of, and survive
 
     def _batch(self, selection: Selection) -> Batch:
         batch = self.columns.of_matrix(np.array(self.array[selection]), self.dtype)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import sparse
 
-from eigenfeat.rows.source import Block, RowSource
+from eigenfeat.rows.source import Block, RowBlock, RowSource
+from eigenfeat.rows.statistics import Statistic
 
 Keys = Callable[[Block], np.ndarray]
 """An integer for every row of a block: equal for equal rows, as good as random for others."""
@@ -39,23 +40,53 @@ def sampled(source: RowSource, count: int, keys: Keys) -> RowSample:
     A row's key depends on its numbers alone, so the sample depends neither on the order of the rows nor on how they
     are cut into blocks. Equal rows are in it together or not at all: repeating a row is the same as weighting it.
     """
-    kept: list[_Part] = []
-    n_kept, low, high = 0, None, None
-    for block in source.blocks():
-        part = _Part.of(block.rows, block.weights)
-        if part.n_rows == 0:
-            continue
-        low = part.low if low is None else np.minimum(low, part.low)
-        high = part.high if high is None else np.maximum(high, part.high)
-        kept.append(part)
-        n_kept += part.n_rows
-        if n_kept > 2 * count:
-            kept = [_thinned(kept, count, keys)]
-            n_kept = kept[0].n_rows
-    if low is None or high is None:
+    found = source.summed(SmallestKeys(count, keys), "sample of rows")
+    if found.low is None or found.high is None:
         raise ValueError("There is no row of positive weight to learn from: 0 sample(s), and a minimum of 1 is needed.")
-    chosen = _thinned(kept, count, keys)
-    return RowSample(chosen.rows, chosen.weights, low, high)
+    chosen = _thinned(found.kept, count, keys)
+    return RowSample(chosen.rows, chosen.weights, found.low, found.high)
+
+
+@dataclass(eq=False)
+class SmallestKeys(Statistic):
+    """The rows with the smallest keys, and the range of every column."""
+
+    count: int
+    keys: Keys
+    kept: list[_Part] = field(default_factory=list)
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+
+    def update(self, block: RowBlock) -> None:
+        part = _Part.of(block.rows, block.weights)
+        if part.n_rows:
+            self._add([part], part.low, part.high)
+
+    def merge(self, other: SmallestKeys) -> None:
+        if other.low is not None and other.high is not None:
+            self._add(other.kept, other.low, other.high)
+
+    def _add(self, parts: list[_Part], low: np.ndarray, high: np.ndarray) -> None:
+        self.low = low if self.low is None else np.minimum(self.low, low)
+        self.high = high if self.high is None else np.maximum(self.high, high)
+        self.kept += parts
+        if sum(part.n_rows for part in self.kept) > 2 * self.count:
+            self.kept = [_thinned(self.kept, self.count, self.keys)]
+
+
+def uniforms(seed: int, start: int, count: int) -> np.ndarray:
+    """(count,) numbers between zero and one that belong to the rows from ``start`` on: a row's does not depend on
+    which block it is read in, or where.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bool((uniforms(3, 5, 4) == uniforms(3, 0, 9)[5:]).all())
+    True
+    """
+    bits = np.random.PCG64(seed)
+    bits.advance(start)
+    return np.random.Generator(bits).random(count)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,14 +8,23 @@ order, depends on where they live: an array can do both, a stream neither until 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
+
+from eigenfeat.rows.streaming import current
+
+if TYPE_CHECKING:
+    from eigenfeat.rows.statistics import AnyStatistic
 
 Selection = slice | np.ndarray
 """Rows by a slice of step one or an array of indices."""
+
+EXPANDED_BYTES = 64_000_000
+"""Of the rows that are in memory at a time while a block is worked on."""
 
 Block = Any
 """Some rows: a dense (n, d) array or a CSR matrix (which has no types to check)."""
@@ -40,9 +49,19 @@ class RowBlock:
     weights: np.ndarray | None = None
 
     @property
+    def n_rows(self) -> int:
+        return self.rows.shape[0]
+
+    @property
     def selection(self) -> slice:
         """Where these rows stand in the source."""
-        return slice(self.start, self.start + self.rows.shape[0])
+        return slice(self.start, self.start + self.n_rows)
+
+    def part(self, selection: Selection) -> RowBlock:
+        """Some of these rows; where they are not consecutive, their places in the source are forgotten."""
+        start = self.start + (selection.start or 0) if isinstance(selection, slice) else self.start
+        labels, weights = part_of(self.labels, selection), part_of(self.weights, selection)
+        return RowBlock(start, self.rows[selection], labels, weights)
 
 
 class RowSource(ABC):
@@ -71,9 +90,47 @@ class RowSource(ABC):
         """Of the columns, where they have any."""
         return None
 
+    @property
+    def identity(self) -> str:
+        """What tells these rows from others, as far as that can be seen without reading them: for checkpoints."""
+        return f"{type(self).__name__} of {self.n_columns} columns of {self.dtype}, names {self.names}"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether passes are made in this process: elsewhere rows stay where they are."""
+        return True
+
     @abstractmethod
     def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
         """One pass, in order; without ``batch_size``, in blocks that suit the source."""
+
+    def summed(self, statistic: AnyStatistic, name: str = "rows") -> AnyStatistic:
+        """A statistic, given empty, of all rows: one pass, made where the rows are.
+
+        Parameters
+        ----------
+        statistic : Statistic
+            `eigenfeat.rows.Statistic`.
+        name : str
+            What the pass is for: told where progress is shown.
+        """
+        return current().summed(self, statistic, name)
+
+    def persisted(self, lenses: Sequence[Any] = (), n_columns: int | None = None) -> RowSource:
+        """What views make of the rows, kept where the rows are: for sources that are not local."""
+        raise TypeError(f"{type(self).__name__} is read here: see eigenfeat.rows.keeping.")
+
+    def run(self, function: Callable, tasks: Sequence[tuple]) -> list[Any]:
+        """Results of a function for each of some tuples of arguments, made where the rows are."""
+        return [function(*task) for task in tasks]
+
+    @property
+    def compact(self) -> tuple[RowSource, Expand]:
+        """Rows as narrow as they are kept, and what makes the rows of this source of a block of them, in memory.
+
+        A source whose rows follow from fewer numbers says so here; of others the rows are what is kept.
+        """
+        return self, Expand()
 
     def with_label(self, name: str) -> RowSource:
         """The same rows with one of their columns as the label, where columns have names."""
@@ -81,6 +138,25 @@ class RowSource(ABC):
             f"{type(self).__name__} has no column {name!r} to take labels from: its columns have no names. Give labels "
             "where the source is made, or as eigenfeat.rows.as_row_source(source, labels)."
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Expand:
+    """From a block to its rows, in memory and in any order; a part of a block at a time where they are wide."""
+
+    def __call__(self, block: RowBlock) -> RandomRows:
+        from eigenfeat.rows.arrays import ArrayRows
+
+        return ArrayRows(block.rows, block.labels, block.weights)
+
+    def parts(self, block: RowBlock) -> Iterator[RowBlock]:
+        step = max(1, EXPANDED_BYTES // (block.rows.dtype.itemsize * max(1, self.width(block.rows.shape[1]))))
+        for start in range(0, block.n_rows, step):
+            yield block.part(slice(start, start + step))
+
+    def width(self, n_columns: int) -> int:
+        """Numbers a row that are in memory while it is used."""
+        return n_columns
 
 
 class RandomRows(RowSource):
@@ -116,6 +192,11 @@ class RandomRows(RowSource):
         """`RowProducts` of its own with (n_columns, k) coefficients of its type; None where rows are to be formed."""
         return None
 
+    def summed(self, statistic: AnyStatistic, name: str = "rows") -> AnyStatistic:
+        for block in self.blocks():  # at hand: nothing to tell of, nothing worth keeping
+            statistic.update(block)
+        return statistic
+
     def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
         step = batch_size or self.default_batch
         for start in range(0, self.n_rows, step):
@@ -126,3 +207,17 @@ class RandomRows(RowSource):
 def part_of(values: np.ndarray | None, selection: Selection) -> np.ndarray | None:
     """Chosen entries of what may not be there."""
     return None if values is None else values[selection]
+
+
+def joined_blocks(blocks: Sequence[RowBlock]) -> RowBlock:
+    """Blocks, all with labels and weights or all without, as one; its rows need not be consecutive."""
+    if len(blocks) == 1:
+        return blocks[0]
+    rows = [block.rows for block in blocks]
+    together = sparse.vstack(rows, format="csr") if sparse.issparse(rows[0]) else np.concatenate(rows)
+    return RowBlock(blocks[0].start, together, _joined(b.labels for b in blocks), _joined(b.weights for b in blocks))
+
+
+def _joined(parts: Iterable[np.ndarray | None]) -> np.ndarray | None:
+    there = [part for part in parts if part is not None]
+    return np.concatenate(there) if there else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,6 +69,10 @@ class StreamedRows(RowSource):
         """Known from the file, or once a pass has reached the end."""
         return self._n_rows
 
+    @property
+    def identity(self) -> str:
+        return f"{super().identity}, {file_identity(self.place)}"
+
     @abstractmethod
     def batches(self, size: int) -> Iterator[Batch]:
         """One pass, in batches of about ``size`` rows or as the reader has them."""
@@ -93,6 +98,16 @@ class StreamedRows(RowSource):
                 f"{self.place} had {self._n_rows} rows before and has {start} now: it must not change between passes."
             )
         self._n_rows = start
+
+
+def file_identity(place: str) -> str:
+    """Name, size and time of a file, or of all files in a folder."""
+    path = Path(place)
+    if not path.exists():
+        return place
+    files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+    seen = [(file.name, (found := file.stat()).st_size, found.st_mtime_ns) for file in files]
+    return f"{place}, {seen}"
 
 
 def regrouped(batches: Iterable[Batch], size: int) -> Iterator[Batch]:

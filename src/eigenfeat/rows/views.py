@@ -7,7 +7,8 @@ view of its own but a *row map*, which `MappedRows` applies to every block; the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -17,6 +18,10 @@ from scipy import sparse
 from eigenfeat.rows.arrays import ArrayRows
 from eigenfeat.rows.products import ChosenProducts, RowProducts, products_with
 from eigenfeat.rows.source import Block, RandomRows, RowBlock, RowSource, Selection, part_of
+from eigenfeat.rows.statistics import AnyStatistic, ClassTotals, Lens, Seen
+
+#: Bytes that a row map makes of a block at a time.
+MAPPED_BYTES = 32_000_000
 
 
 class RowMap(Protocol):
@@ -50,6 +55,10 @@ class _View:
     def names(self) -> tuple[str, ...] | None:
         return self.source.names
 
+    @property
+    def is_local(self) -> bool:
+        return self.source.is_local
+
 
 @dataclass(frozen=True, eq=False)
 class RowView(_View, RandomRows):
@@ -75,8 +84,23 @@ class StreamView(_View, RowSource):
 
     source: RowSource
 
+    @property
+    @abstractmethod
+    def lens(self) -> Lens:
+        """What the view makes of a block: it goes to where the rows are, so it does not hold the source."""
+
     def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
-        return self.source.blocks(batch_size)
+        for block in self.source.blocks(batch_size):
+            yield from self.lens(block)
+
+    def summed(self, statistic: AnyStatistic, name: str = "rows") -> AnyStatistic:
+        return self.source.summed(Seen(statistic, self.lens), name).statistic  # type: ignore[return-value]
+
+    def persisted(self, lenses: Sequence[Lens] = (), n_columns: int | None = None) -> RowSource:
+        return self.source.persisted((self.lens, *lenses), n_columns or self.n_columns)
+
+    def run(self, function: Callable, tasks: Sequence[tuple]) -> list[Any]:
+        return self.source.run(function, tasks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,10 +137,9 @@ class _Labelled(_View):
     labels: np.ndarray | None = None
     weights: np.ndarray | None = None
 
-    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
-        for block in self.source.blocks(batch_size):
-            chosen = block.selection
-            yield RowBlock(block.start, block.rows, part_of(self.labels, chosen), part_of(self.weights, chosen))
+    def _labelled(self, block: RowBlock) -> RowBlock:
+        chosen = block.selection
+        return RowBlock(block.start, block.rows, part_of(self.labels, chosen), part_of(self.weights, chosen))
 
 
 class LabelledRows(_Labelled, RowView):
@@ -129,9 +152,20 @@ class LabelledRows(_Labelled, RowView):
     def products(self, coefficients: np.ndarray) -> RowProducts:
         return products_with(self.source, coefficients)
 
+    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
+        return map(self._labelled, self.source.blocks(batch_size))
+
 
 class LabelledStream(_Labelled, StreamView):
     """The blocks of a stream with labels and weights of their own."""
+
+    @property
+    def lens(self) -> Lens:
+        alone = LabelledStream(None, self.labels, self.weights)
+        return alone._as_lens
+
+    def _as_lens(self, block: RowBlock) -> tuple[RowBlock]:
+        return (self._labelled(block),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,9 +181,27 @@ class _Mapped(_View):
         return None  # columns of its own
 
     def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
+        through = Through(self.row_map, self.dtype)
         for block in self.source.blocks(batch_size or RandomRows.default_batch):
-            rows = block.rows if block.rows.dtype == self.dtype else block.rows.astype(self.dtype)
-            yield RowBlock(block.start, self.row_map.apply(rows), block.labels, block.weights)
+            yield through.of(block)
+
+
+@dataclass(frozen=True, eq=False)
+class Through:
+    """The lens of a row map, whose results may be wide: it makes them of some rows at a time."""
+
+    row_map: RowMap
+    dtype: np.dtype
+
+    def __call__(self, block: RowBlock) -> Iterator[RowBlock]:
+        width = max(block.rows.shape[1], self.row_map.n_columns(block.rows.shape[1]))
+        step = int(np.clip(MAPPED_BYTES // (self.dtype.itemsize * max(1, width)), 256, RandomRows.default_batch))
+        for start in range(0, block.n_rows, step):
+            yield self.of(block.part(slice(start, start + step)))
+
+    def of(self, block: RowBlock) -> RowBlock:
+        rows = block.rows if block.rows.dtype == self.dtype else block.rows.astype(self.dtype)
+        return RowBlock(block.start, self.row_map.apply(rows), block.labels, block.weights)
 
 
 class MappedRows(_Mapped, RowView):
@@ -161,6 +213,77 @@ class MappedRows(_Mapped, RowView):
 
 class MappedStream(_Mapped, StreamView):
     """The blocks of a stream after a row map."""
+
+    @property
+    def lens(self) -> Lens:
+        return Through(self.row_map, self.dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class CodedStream(StreamView):
+    """A stream whose labels are indices into its classes, and whose weights may be multiplied by one a class.
+
+    Attributes
+    ----------
+    totals : ClassTotals
+        Classes, rows and weight of each, before they are multiplied.
+    by_class : (k,) array, optional
+        What weights are multiplied by.
+    """
+
+    totals: ClassTotals
+    by_class: np.ndarray | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return self.totals.n_rows
+
+    @property
+    def lens(self) -> Lens:
+        return Coding(self.totals.classes, self.by_class)
+
+    @property
+    def coded_totals(self) -> ClassTotals:
+        """Of the labels and weights as they are here."""
+        totals, weights = self.totals, self.totals.weights
+        weights = weights if self.by_class is None else weights * self.by_class
+        return ClassTotals(np.arange(len(totals.classes)), totals.counts, weights, totals.n_rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Coding:
+    """The lens of a `CodedStream`."""
+
+    classes: np.ndarray
+    by_class: np.ndarray | None
+
+    def __call__(self, block: RowBlock) -> tuple[RowBlock]:
+        labels = np.asarray(block.labels)
+        codes = np.minimum(np.searchsorted(self.classes, labels), len(self.classes) - 1)
+        if (self.classes[codes] != labels).any():
+            unknown = labels[self.classes[codes] != labels].tolist()[0]
+            raise ValueError(f"A source has a label {unknown!r} that it did not have before: it must not change.")
+        weights = block.weights
+        if self.by_class is not None:
+            weights = self.by_class[codes] if weights is None else weights * self.by_class[codes]
+        return (RowBlock(block.start, block.rows, codes, weights),)
+
+
+def labelled_by_index(source: Any) -> bool:
+    """Whether the labels of a source, which may be a view, are indices into classes; of arrays they are taken to be."""
+    if isinstance(source, RandomRows):
+        return source.labels is not None
+    return isinstance(source, CodedStream) or (isinstance(source, StreamView) and labelled_by_index(source.source))
+
+
+def coded_totals(source: RowSource) -> ClassTotals:
+    """Of the labels of a stream: those that a view below knows, or one pass."""
+    view: Any = source
+    while isinstance(view, StreamView):
+        if isinstance(view, CodedStream):
+            return view.coded_totals
+        view = view.source
+    return source.summed(ClassTotals(), "labels")
 
 
 def mapped(source: RowSource, row_map: RowMap) -> RowSource:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 
 import numpy as np
@@ -16,6 +16,9 @@ from eigenfeat.solvers.contract import Solver, SolverTable
 from eigenfeat.solvers.directions import Directions
 from eigenfeat.solvers.recurring import with_recurring_factors
 from eigenfeat.solvers.request import DEFAULT_TOL, Request
+
+Run = Callable[[Callable, Sequence[tuple]], list]
+"""Results of a function for each of some tuples of arguments."""
 
 #: In the order "auto" tries them; see `choose`.
 SOLVERS = SolverTable(
@@ -35,6 +38,7 @@ def solve(
     dtype: type | np.dtype | None = None,
     n_jobs: int | None = None,
     random_state: int = 0,
+    run: Run | None = None,
 ) -> list[Directions]:
     """Directions of every quotient: ``Sv = λNv`` with ``vᵀNv = 1``.
 
@@ -61,6 +65,9 @@ def solve(
         Threads over noises; by default as many as BLAS may use. -1 means all cores.
     random_state : int
         Seed of random starting blocks.
+    run : callable, optional
+        Who solves the problems of each noise, given a function and the arguments of each call: the workers of a
+        cluster, say. Threads of this process by default.
 
     Returns
     -------
@@ -91,7 +98,10 @@ def solve(
     if solver == "auto":
         quotients = with_recurring_factors(quotients, request)
     groups = _groups(quotients, solver, request)
-    outcomes = _run(groups, quotients, request, n_jobs)
+    if run is None or len(groups) == 1:
+        outcomes = _run(groups, quotients, request, n_jobs)
+    else:
+        outcomes = run(_solved, [(solver.solve, [quotients[i] for i in places], request) for solver, places in groups])
     results: dict[int, Directions] = {}
     for (_, positions), directions in zip(groups, outcomes):
         results.update(zip(positions, directions))
@@ -100,6 +110,12 @@ def solve(
     _warn_of_shortage(quotients, ordered, request)
     _warn_of_residuals(ordered, request)
     return ordered
+
+
+def _solved(solve_group: Callable, quotients: Sequence[Quotient], request: Request) -> list[Directions]:
+    """The problems of one noise, in a process of their own."""
+    with one_blas_thread():
+        return solve_group(quotients, request)
 
 
 def choose(quotient: Quotient, request: Request, solver: str = "auto") -> Solver:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -11,18 +12,28 @@ from eigenfeat.rows import (
     ArrayRows,
     Block,
     BlockProducts,
+    Expand,
     MappedRows,
     RandomRows,
+    RowBlock,
     RowProducts,
+    RowSource,
     RowView,
     Selection,
+    StreamView,
+    Through,
     dense,
     held,
+    mapped,
 )
+from eigenfeat.rows.keeping import Candidate, Kept, choose, choose_elsewhere, kept
 from eigenfeat.stages.affine import Affine
 from eigenfeat.stages.feature_map import FeatureMap
 from eigenfeat.stages.pieces import MAX_CLASSES, PieceProducts, Pieces
 from eigenfeat.stages.stage import Stage
+
+PROJECTING_SPEED = 2e10
+"""Operations a second at which rows are projected, for the choice of what to keep; a core of 2020 does more."""
 
 MAX_INPUTS = 64
 """Inputs at most for projections to be made again in every pass, when they are eight times as many: that is no slower
@@ -156,6 +167,108 @@ class LayerProducts:
     def total(self) -> np.ndarray:
         mapped = self.mapped.total()
         return mapped if self.inputs is None else np.concatenate([self.scale * self.inputs.total(), mapped])
+
+
+@dataclass(frozen=True, eq=False)
+class ExpandedInputs(Expand):
+    """The rows a layer makes of a block of inputs."""
+
+    layer: FeatureLayer
+
+    def __call__(self, block: RowBlock) -> LayerRows:
+        layer, source = self.layer.astype(block.rows.dtype), ArrayRows(block.rows, block.labels, block.weights)
+        return LayerRows(source, layer, ArrayRows(layer.projection.apply(block.rows)))
+
+    def width(self, n_columns: int) -> int:
+        return n_columns + self.layer.projection.n_columns(n_columns)
+
+
+@dataclass(frozen=True, eq=False)
+class ExpandedProjections(Expand):
+    """The rows a layer makes of a block of projections, behind the inputs where these are kept."""
+
+    layer: FeatureLayer
+    n_inputs: int
+
+    def __call__(self, block: RowBlock) -> LayerRows:
+        inputs = block.rows[:, : self.n_inputs]
+        source = ArrayRows(inputs, block.labels, block.weights)
+        layer = self.layer.astype(block.rows.dtype)
+        return LayerRows(source, layer, ArrayRows(block.rows[:, self.n_inputs :]))
+
+
+@dataclass(frozen=True, eq=False)
+class InputsBesideProjections(Stage):
+    """``[x, x @ V + bias]``, inputs only where the layer keeps them: what its rows are made of."""
+
+    layer: FeatureLayer
+
+    def apply(self, rows: Block) -> np.ndarray:
+        projections = self.layer.projection.apply(rows)
+        return projections if self.layer.input_scale is None else np.hstack([dense(rows), projections])
+
+    def n_columns(self, n_inputs: int) -> int:
+        kept = 0 if self.layer.input_scale is None else n_inputs
+        return kept + self.layer.projection.n_columns(n_inputs)
+
+    def astype(self, dtype: np.dtype) -> InputsBesideProjections:
+        return InputsBesideProjections(self.layer.astype(dtype))
+
+
+@dataclass(frozen=True, eq=False)
+class LayerStream(StreamView):
+    """The rows a layer makes of a stream: passes read its inputs, or projections of them, which may be kept.
+
+    Attributes
+    ----------
+    source : RowSource
+        Of inputs.
+    layer : FeatureLayer
+    narrow : RowSource
+        What passes read: inputs, or inputs beside projections.
+    expand : Expand
+        From a block of that to rows.
+    kept : Kept
+        What was kept where.
+    """
+
+    layer: FeatureLayer
+    narrow: RowSource
+    expand: Expand
+    kept: Kept
+
+    @classmethod
+    def of(cls, source: RowSource, layer: FeatureLayer, n_rows: int) -> LayerStream:
+        layer = layer.astype(source.dtype)
+        projected: Any = mapped(source, InputsBesideProjections(layer))
+        n_inputs = projected.n_columns - layer.projection.n_columns(source.n_columns)
+        operations = 2.0 * source.n_columns * layer.projection.n_columns(source.n_columns)
+        candidates = (
+            Candidate("inputs", source, operations / PROJECTING_SPEED),
+            Candidate("inputs beside projections" if n_inputs else "projections", projected),
+        )
+        choices: tuple[Expand, ...] = (ExpandedInputs(layer), ExpandedProjections(layer, n_inputs))
+        if not source.is_local:
+            place, choice = choose_elsewhere(candidates, n_rows)
+            return cls(source, layer, candidates[place].source.persisted(), choices[place], choice)
+        place, choice = choose(candidates, n_rows)
+        return cls(source, layer, kept(candidates[place].source, choice, n_rows), choices[place], choice)
+
+    @property
+    def n_columns(self) -> int:
+        return self.layer.n_columns(self.source.n_columns)
+
+    @property
+    def names(self) -> None:
+        return None
+
+    @property
+    def lens(self) -> Through:
+        return Through(self.layer, self.dtype)
+
+    @property
+    def compact(self) -> tuple[RowSource, Expand]:
+        return self.narrow, self.expand
 
 
 def _in_memory(source: RandomRows) -> bool:

@@ -1,0 +1,181 @@
+"""The rows of a GEM classifier's fit that are read a block at a time, and the bounded samples it learns from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from eigenfeat.estimators.gem_choices import TrialRows, search_rows, taken_of_class
+from eigenfeat.estimators.key_sketch import CLASS_KEYS, DistinctKeys
+from eigenfeat.estimators.streaming import coded, holds, streamed
+from eigenfeat.estimators.validation import FEW_DIFFERENT, class_weights, row_keys
+from eigenfeat.rows import (
+    ArrayRows,
+    ClassTotals,
+    CodedStream,
+    RowBlock,
+    RowSource,
+    Statistic,
+    joined_blocks,
+)
+from eigenfeat.stages import Chain
+
+BASE_ROWS = 20_000
+"""Rows of a stream that a base map of the user's is fitted to."""
+
+
+@dataclass(frozen=True)
+class RowKeysOf:
+    """Keys of the rows of a block: equal for equal rows, or, where rows repeat, of each in its place."""
+
+    by_place: bool = False
+
+    def __call__(self, block: RowBlock) -> np.ndarray:
+        keys = row_keys(block.rows, np.float32)
+        if not self.by_place:
+            return keys
+        return row_keys(np.column_stack([keys, np.arange(block.start, block.start + block.n_rows)]))
+
+
+@dataclass(eq=False)
+class TotalsAndKeys(Statistic):
+    """Classes with their rows, and how many different rows there are of each and in all."""
+
+    totals: ClassTotals = field(default_factory=ClassTotals)
+    keys: DistinctKeys = field(default_factory=DistinctKeys)
+    by_class: dict[Any, DistinctKeys] = field(default_factory=dict)
+
+    def update(self, block: RowBlock) -> None:
+        self.totals.update(block)
+        keys, labels = row_keys(block.rows, np.float32), np.asarray(block.labels)
+        if block.weights is not None:
+            keys, labels = keys[block.weights > 0], labels[block.weights > 0]
+        self.keys.add(keys)
+        for label in np.unique(labels).tolist():
+            self._of(label).add(keys[labels == label])
+
+    def merge(self, other: TotalsAndKeys) -> None:
+        self.totals.merge(other.totals)
+        self.keys.add(other.keys.smallest, other.keys.is_full)
+        for label, keys in other.by_class.items():
+            self._of(label).add(keys.smallest, keys.is_full)
+
+    def _of(self, label: Any) -> DistinctKeys:
+        return self.by_class.setdefault(label, DistinctKeys(CLASS_KEYS))
+
+
+@dataclass(eq=False)
+class RowsBelow(Statistic):
+    """Rows of positive weight whose key is at most that of their class."""
+
+    bounds: np.ndarray
+    keys: RowKeysOf
+    kept: list[RowBlock] = field(default_factory=list)
+    own_keys: list[np.ndarray] = field(default_factory=list)
+
+    def update(self, block: RowBlock) -> None:
+        keys = self.keys(block)
+        taken = keys <= self.bounds[block.labels]
+        chosen = np.flatnonzero(taken if block.weights is None else taken & (block.weights > 0))
+        if len(chosen):
+            self.kept.append(block.part(chosen))
+            self.own_keys.append(keys[chosen])
+
+    def merge(self, other: RowsBelow) -> None:
+        self.kept = [*self.kept, *other.kept]
+        self.own_keys = [*self.own_keys, *other.own_keys]
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedTraining:
+    """What a fit of members is made of, where rows are read a block at a time: see `TrainingRows`.
+
+    Attributes
+    ----------
+    raw : CodedStream
+        As the user's columns are.
+    seen : TotalsAndKeys
+        Of these.
+    rows : RowSource
+        After the treatment of columns, and behind a base map.
+    treatment : Chain
+        Of columns.
+    """
+
+    raw: CodedStream
+    seen: TotalsAndKeys
+    rows: Any
+    treatment: Chain
+
+    events = None
+    keys = None
+
+    @property
+    def classes(self) -> np.ndarray:
+        return self.raw.totals.classes
+
+    @property
+    def n_present(self) -> int:
+        return int(self.raw.totals.counts.sum())
+
+    @property
+    def _repeats(self) -> bool:
+        """Whether rows are cells that many fall into: then each counts, as it does in memory."""
+        return self.seen.keys.count < FEW_DIFFERENT * self.n_present
+
+    @property
+    def n_different(self) -> int:
+        return self.n_present if self._repeats else self.seen.keys.count
+
+    def trials(self) -> TrialRows:
+        """Settings are tried on a sample."""
+        sample, keys = self.sample(search_rows(self.raw.n_rows))
+        return TrialRows.of_sample(sample, self.classes, keys, keys)
+
+    def sample(self, count: int) -> tuple[ArrayRows, np.ndarray]:
+        """About ``count`` different rows, of every class those with the smallest keys, treated, and their keys."""
+        found = self.raw.summed(RowsBelow(self._bounds(count), RowKeysOf(self._repeats)), "sample of rows")
+        block = joined_blocks(found.kept)
+        rows = self.treatment.at(block.rows) if self.treatment.stages else block.rows
+        return ArrayRows(rows, block.labels, block.weights), np.concatenate(found.own_keys)
+
+    def _bounds(self, count: int) -> np.ndarray:
+        """The largest key that is taken of each class."""
+        if self.n_different <= count:
+            return np.full(len(self.classes), np.iinfo(np.int64).max)
+        if self._repeats:
+            return np.full(len(self.classes), int(2**31 * count / self.n_present))
+        sketches = [self.seen.by_class[label] for label in self.classes.tolist()]
+        taken = [taken_of_class(count, self.n_different, sketch.count) for sketch in sketches]
+        return np.array([sketch.smallest[min(n, len(sketch.smallest)) - 1] for sketch, n in zip(sketches, taken)])
+
+    def behind(self, rows: RowSource) -> StreamedTraining:
+        return replace(self, rows=rows)
+
+    @cached_property
+    def totals(self) -> ClassTotals:
+        return self.raw.coded_totals
+
+
+def training_stream(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[CodedStream, TotalsAndKeys]:
+    """A source as a stream with codes for labels, and what is known of it: one pass."""
+    source = streamed(estimator, X, y, sample_weight, "classes")
+    seen = source.summed(TotalsAndKeys(), "labels")
+    return coded(source, seen.totals, type(estimator).__name__), seen
+
+
+def fits_memory(stream: CodedStream) -> bool:
+    """Whether memory holds the rows and what GEM makes of them, projections and scores."""
+    return holds(stream, 2 * stream.n_columns + min(8 * stream.n_columns, 1024))
+
+
+def with_class_weights(stream: CodedStream, class_weight: Any) -> CodedStream:
+    """Class weights count in the last stage, not in the moments."""
+    if class_weight is None:
+        return stream
+    totals = stream.totals
+    codes = np.arange(len(totals.classes))
+    return replace(stream, by_class=class_weights(class_weight, totals.classes, codes, totals.weights))

@@ -1,0 +1,68 @@
+"""Some rows of every class, the same ones wherever the rows live."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from eigenfeat.rows import RandomRows, RowBlock, RowSource, Statistic, joined_blocks, uniforms
+from eigenfeat.rows.source import part_of
+
+
+@dataclass(frozen=True, eq=False)
+class ClassShares:
+    """Which rows of some classes are taken: all, or where they are more than ``most`` about so many, drawn by place.
+
+    Attributes
+    ----------
+    shares : (k,) array
+        Of every class, zero for those that are not asked for.
+    seed : int
+    """
+
+    shares: np.ndarray
+    seed: int
+
+    @classmethod
+    def of(cls, wanted: Collection[int], counts: np.ndarray, most: int, seed: int) -> ClassShares:
+        shares = np.zeros(len(counts))
+        places = np.array(sorted(wanted), dtype=np.intp)
+        shares[places] = np.minimum(1.0, most / np.maximum(counts[places], 1))
+        return cls(shares, seed)
+
+    def chosen(self, labels: np.ndarray, weights: np.ndarray | None, start: int = 0) -> np.ndarray:
+        """Places of rows, the first of which stands at ``start``; one without weight is never taken."""
+        taken = uniforms(self.seed, start, len(labels)) < self.shares[labels]
+        return np.flatnonzero(taken if weights is None else taken & (weights > 0))
+
+
+def class_samples(rows: RowSource, asked: ClassShares) -> dict[int, RowBlock]:
+    """Rows by class, in their order, with their weights; labels are indices into the classes."""
+    if isinstance(rows, RandomRows):
+        labels = np.asarray(rows.labels)
+        index = asked.chosen(labels, rows.weights)
+        found = RowBlock(0, rows.rows(index), labels[index], part_of(rows.weights, index))
+    else:
+        kept = rows.summed(Sampled(asked), "samples of classes").kept
+        found = joined_blocks(kept) if kept else RowBlock(0, np.empty((0, rows.n_columns)), np.empty(0, dtype=np.intp))
+    assert found.labels is not None
+    return {int(c): found.part(np.flatnonzero(found.labels == c)) for c in np.flatnonzero(asked.shares)}
+
+
+@dataclass(eq=False)
+class Sampled(Statistic):
+    """The rows that shares choose."""
+
+    asked: ClassShares
+    kept: list[RowBlock] = field(default_factory=list)
+
+    def update(self, block: RowBlock) -> None:
+        assert block.labels is not None
+        chosen = self.asked.chosen(block.labels, block.weights, block.start)
+        if len(chosen):
+            self.kept.append(block.part(chosen))
+
+    def merge(self, other: Sampled) -> None:
+        self.kept = [*self.kept, *other.kept]

@@ -1,0 +1,244 @@
+"""What the logit sums over blocks of rows: losses, gradients, Hessian products, samples.
+
+Every block has a `LogitObjective` of its own rows, made where the block is; what is here adds up their answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from eigenfeat.linear.by_weight import heaviest, histogram
+from eigenfeat.linear.objective import LogitObjective, row_losses
+from eigenfeat.linear.passes import Passes
+from eigenfeat.rows import Expand, RowBlock, Statistic, joined_blocks, uniforms
+
+Keys = Callable[[Any], np.ndarray]
+"""An integer for every row of a block."""
+
+
+@dataclass(frozen=True)
+class LeftOutRows:
+    """Rows whose key leaves this remainder."""
+
+    keys: Keys | int
+    modulus: int
+    remainder: int
+
+    def of(self, block: RowBlock) -> np.ndarray:
+        """Which rows of a block; without keys by a number drawn for the place of each."""
+        if isinstance(self.keys, int):
+            keys = (uniforms(self.keys, block.start, block.n_rows) * 2**31).astype(np.int64)
+        else:
+            keys = self.keys(block.rows)
+        return keys % self.modulus == self.remainder
+
+
+@dataclass(frozen=True, eq=False)
+class BlockObjectives:
+    """Objectives of single blocks, without a penalty, that add up to that of all.
+
+    Attributes
+    ----------
+    expand : callable
+        From a block to rows in memory.
+    n_classes, smoothing, constant, batch_size, n_jobs
+        As in `LogitObjective` and `Passes`.
+    total : float
+        Weight of all rows.
+    left_out : LeftOutRows, optional
+        Rows that do not count.
+    """
+
+    expand: Expand
+    n_classes: int
+    smoothing: float
+    constant: bool
+    total: float
+    batch_size: int | None = None
+    n_jobs: int | None = None
+    left_out: LeftOutRows | None = None
+
+    def of(self, block: RowBlock) -> Iterator[tuple[RowBlock, LogitObjective]]:
+        """The block in parts small enough to be expanded, each with its objective."""
+        for part in self.expand.parts(block):
+            weights = np.ones(part.n_rows) if part.weights is None else part.weights
+            if self.left_out is not None:
+                weights = np.where(self.left_out.of(part), 0.0, weights)
+            labels = np.asarray(part.labels, dtype=np.intp)
+            yield (
+                part,
+                LogitObjective(self.passes(part), labels, weights / self.total, self.n_classes, 0.0, self.smoothing),
+            )
+
+    def passes(self, block: RowBlock) -> Passes:
+        return Passes(self.expand(block), self.constant, None, self.batch_size, self.n_jobs)
+
+
+@dataclass(eq=False)
+class LossAndGradient(Statistic):
+    blocks: BlockObjectives
+    C: np.ndarray
+    value: float = 0.0
+    gradient: np.ndarray = field(init=False)
+    curvatures: np.ndarray = field(default_factory=lambda: histogram(np.zeros(0)))
+
+    def __post_init__(self) -> None:
+        self.gradient = np.zeros(self.C.shape)
+
+    def update(self, block: RowBlock) -> None:
+        for _, objective in self.blocks.of(block):
+            point = objective.at(self.C)
+            self.value += point.value
+            self.gradient += point.gradient
+            self.curvatures += histogram(objective.weights * point.row_curvature)
+
+    def merge(self, other: LossAndGradient) -> None:
+        self.value += other.value
+        self.gradient += other.gradient
+        self.curvatures += other.curvatures
+
+
+@dataclass(eq=False)
+class LossesAlong(Statistic):
+    """Losses at steps of some lengths from the first of two points, side by side in ``ends``, to the second."""
+
+    blocks: BlockObjectives
+    ends: np.ndarray
+    steps: np.ndarray
+    values: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.values = np.zeros(len(self.steps))
+
+    def update(self, block: RowBlock) -> None:
+        for _, objective in self.blocks.of(block):
+            start, end = (objective.passes.scores(C) for C in np.hsplit(self.ends, 2))
+            for i, step in enumerate(self.steps):
+                losses = row_losses(start + start.dtype.type(step) * (end - start), objective)
+                self.values[i] += float(objective.weights @ losses)
+
+    def merge(self, other: LossesAlong) -> None:
+        self.values += other.values
+
+
+@dataclass(eq=False)
+class HessianProduct(Statistic):
+    blocks: BlockObjectives
+    C: np.ndarray
+    V: np.ndarray
+    bound: float
+    product: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.product = np.zeros(self.C.shape)
+
+    def update(self, block: RowBlock) -> None:
+        for _, objective in self.blocks.of(block):
+            point = objective.seen(self.C)
+            weights = objective.weights * point.row_curvature
+            if (weights >= self.bound).any():
+                self.product += objective.curvature_above(point, self.bound, weights) @ self.V
+
+    def merge(self, other: HessianProduct) -> None:
+        self.product += other.product
+
+
+@dataclass(eq=False)
+class ColumnSquares(Statistic):
+    """Squares of the columns over rows weighted as they are, or with their mean curvature at a point C."""
+
+    blocks: BlockObjectives
+    C: np.ndarray | None = None
+    squares: Any = 0.0
+
+    def update(self, block: RowBlock) -> None:
+        for _, objective in self.blocks.of(block):
+            weights = objective.weights if self.C is None else objective.mean_curvature(objective.seen(self.C))
+            self.squares = self.squares + objective.passes.weighted_squares(weights)
+
+    def merge(self, other: ColumnSquares) -> None:
+        self.squares = self.squares + other.squares
+
+
+@dataclass(eq=False)
+class CurvedSample(Statistic):
+    """The rows of largest priority: see `LogitObjective.curved_sample`."""
+
+    blocks: BlockObjectives
+    C: np.ndarray
+    count: int
+    seed: int
+    scale: np.ndarray | None
+    kept: list[RowBlock] = field(default_factory=list)
+    curvatures: np.ndarray = field(default_factory=lambda: np.empty(0))
+    masses: np.ndarray = field(default_factory=lambda: np.empty(0))
+    uniforms: np.ndarray = field(default_factory=lambda: np.empty(0))
+    least: float = 0.0
+
+    def update(self, block: RowBlock) -> None:
+        for part, objective in self.blocks.of(block):
+            curvatures = objective.mean_curvature(objective.seen(self.C))
+            masses = curvatures if self.scale is None else curvatures * objective.passes.row_squares(self.scale)
+            drawn = uniforms(self.seed, part.start, part.n_rows)
+            chosen, _ = heaviest(masses, drawn, self.count + 1)
+            if len(chosen):
+                self._add([part.part(chosen)], curvatures[chosen], masses[chosen], drawn[chosen])
+
+    def merge(self, other: CurvedSample) -> None:
+        self._add(other.kept, other.curvatures, other.masses, other.uniforms)
+
+    def thinned(self) -> CurvedSample:
+        """No more rows than were asked for."""
+        chosen, self.least = heaviest(self.masses, self.uniforms, self.count)
+        self._take(chosen)
+        return self
+
+    def _add(self, kept: list[RowBlock], curvatures: np.ndarray, masses: np.ndarray, drawn: np.ndarray) -> None:
+        self.kept = [*self.kept, *kept]
+        self.curvatures = np.append(self.curvatures, curvatures)
+        self.masses, self.uniforms = np.append(self.masses, masses), np.append(self.uniforms, drawn)
+        if len(self.masses) > 2 * (self.count + 1):  # one more than asked for: its priority is the least that counts
+            self._take(heaviest(self.masses, self.uniforms, self.count + 1)[0])
+
+    def _take(self, chosen: np.ndarray) -> None:
+        self.kept = [joined_blocks(self.kept).part(chosen)]
+        self.curvatures, self.masses = self.curvatures[chosen], self.masses[chosen]
+        self.uniforms = self.uniforms[chosen]
+
+
+@dataclass(eq=False)
+class Weight(Statistic):
+    """Weight of the rows that count, as a share of all."""
+
+    blocks: BlockObjectives
+    weight: float = 0.0
+
+    def update(self, block: RowBlock) -> None:
+        for _, objective in self.blocks.of(block):
+            self.weight += float(objective.weights.sum())
+
+    def merge(self, other: Weight) -> None:
+        self.weight += other.weight
+
+
+@dataclass(eq=False)
+class Scores(Statistic):
+    """Scores, labels and weights of left-out rows."""
+
+    blocks: BlockObjectives
+    rows: LeftOutRows
+    C: np.ndarray
+    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)
+
+    def update(self, block: RowBlock) -> None:
+        for part, objective in self.blocks.of(block):
+            chosen = np.flatnonzero(self.rows.of(part) & (objective.weights > 0))
+            if len(chosen):
+                self.parts.append(objective.scored(chosen, self.C))
+
+    def merge(self, other: Scores) -> None:
+        self.parts = [*self.parts, *other.parts]

@@ -1,0 +1,193 @@
+"""The logit objective over rows that are read a block at a time, here or on other machines.
+
+The same questions as `LogitObjective` answers, each one pass: for every block there is a `LogitObjective` of its rows,
+whose answers are summed. Nothing is held that grows with the rows; what an objective in memory keeps of each row, its
+scores, is made again where it is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from eigenfeat.linear.block_sums import (
+    BlockObjectives,
+    ColumnSquares,
+    CurvedSample,
+    HessianProduct,
+    Keys,
+    LeftOutRows,
+    LossAndGradient,
+    LossesAlong,
+    Scores,
+    Weight,
+)
+from eigenfeat.linear.by_weight import light_below
+from eigenfeat.linear.calibration import MANY_ROWS, N_FOLDS
+from eigenfeat.linear.objective import LIGHT_SHARE, LogitObjective
+from eigenfeat.linear.passes import Passes
+from eigenfeat.rows import ClassTotals, RowSource, joined_blocks
+
+STEPS_A_PASS = 8
+"""Halvings of a step that one pass tries together."""
+
+
+@dataclass(frozen=True)
+class StreamedPasses:
+    """What is asked of passes beside products; see `Passes`."""
+
+    source: RowSource
+    constant: bool
+    n_rows: int
+
+    @property
+    def n_columns(self) -> int:
+        return self.source.n_columns + self.constant
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.source.dtype
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedPoint:
+    """The objective at one point.
+
+    Attributes
+    ----------
+    coefficients, gradient : (columns [+ 1], classes) arrays, float64
+    value : float
+    curvatures : array
+        Histogram of the weights of rows in the Hessian (`eigenfeat.linear.by_weight`).
+    """
+
+    coefficients: np.ndarray
+    value: float
+    gradient: np.ndarray
+    curvatures: np.ndarray
+
+    @property
+    def gradient_norm(self) -> float:
+        return float(np.max(np.abs(self.gradient)))
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedObjective:
+    """F, for rows with labels 0..k-1 that bring their weights; see `LogitObjective` for every method."""
+
+    passes: StreamedPasses
+    compact: RowSource
+    blocks: BlockObjectives
+    alpha: float = 0.0
+
+    @classmethod
+    def of(
+        cls,
+        source: RowSource,
+        totals: ClassTotals,
+        *,
+        fit_intercept: bool,
+        smoothing: float,
+        batch_size: int | None,
+        n_jobs: int | None,
+    ) -> StreamedObjective:
+        compact, expand = source.compact
+        weight = float(totals.weights.sum())
+        blocks = BlockObjectives(expand, len(totals.classes), smoothing, fit_intercept, weight, batch_size, n_jobs)
+        return cls(StreamedPasses(source, fit_intercept, int(totals.counts.sum())), compact, blocks)
+
+    @property
+    def n_classes(self) -> int:
+        return self.blocks.n_classes
+
+    @property
+    def smoothing(self) -> float:
+        return self.blocks.smoothing
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return (self.passes.n_columns, self.n_classes)
+
+    def penalised(self, C: np.ndarray) -> np.ndarray:
+        return LogitObjective.penalised(self, C)  # type: ignore[arg-type]
+
+    def at(self, C: np.ndarray) -> StreamedPoint:
+        found = self.compact.summed(LossAndGradient(self.blocks, C), "loss and gradient")
+        W = self.penalised(C)
+        value = found.value + 0.5 * self.alpha * float(np.vdot(W, W))
+        return StreamedPoint(C, value, found.gradient + self.alpha * W, found.curvatures)
+
+    def along(self, start: StreamedPoint, end: StreamedPoint) -> Callable[[float], float]:
+        known: dict[float, float] = {}
+
+        def value(step: float) -> float:
+            if step not in known:
+                steps = step * 0.5 ** np.arange(STEPS_A_PASS)
+                ends = np.hstack([start.coefficients, end.coefficients])
+                found = self.compact.summed(LossesAlong(self.blocks, ends, steps), "losses along a step")
+                known.update(zip(steps.tolist(), found.values.tolist()))
+            W = self.penalised(start.coefficients + step * (end.coefficients - start.coefficients))
+            return known[step] + 0.5 * self.alpha * float(np.vdot(W, W))
+
+        return value
+
+    def curvature(self, point: StreamedPoint, share: float = LIGHT_SHARE) -> StreamedCurvature:
+        bound, n_heavy = light_below(point.curvatures, share)
+        passes = replace(self.passes, n_rows=min(n_heavy, self.passes.n_rows))  # those without weight are in bins too
+        return StreamedCurvature(self, passes, point.coefficients, bound)
+
+    def total_curvature(self, point: StreamedPoint) -> float:
+        return float(point.curvatures[0].sum()) / (self.n_classes - 1)
+
+    def column_scale(self) -> np.ndarray:
+        squares = self.compact.summed(ColumnSquares(self.blocks), "squares of columns").squares
+        return np.divide(1.0, squares, out=np.zeros_like(squares), where=squares > 0)
+
+    def curved_squares(self, point: StreamedPoint | None) -> np.ndarray:
+        C = np.zeros(self.shape) if point is None else point.coefficients
+        return self.compact.summed(ColumnSquares(self.blocks, C), "squares of columns").squares
+
+    def curved_sample(
+        self, point: StreamedPoint | None, n_rows: int, seed: int, scale: np.ndarray | None
+    ) -> tuple[Passes, np.ndarray]:
+        C = np.zeros(self.shape) if point is None else point.coefficients
+        empty = CurvedSample(self.blocks, C, n_rows if scale is not None else self.passes.n_rows, seed, scale)
+        found = self.compact.summed(empty, "rows of a Gram matrix").thinned()
+        block = joined_blocks(found.kept)
+        return self.blocks.passes(block), found.curvatures * np.maximum(1.0, found.least / found.masses)
+
+    # ------------------------------------------------------------------ rows left out
+
+    def left_out_parts(self, rng: np.random.RandomState, keys: Keys | None) -> list[LeftOutRows]:
+        known = int(rng.randint(2**31 - 1)) if keys is None else keys
+        n_rows = self.passes.n_rows
+        if n_rows > MANY_ROWS:
+            return [LeftOutRows(known, max(10, n_rows // MANY_ROWS), 0)]
+        return [LeftOutRows(known, N_FOLDS, fold) for fold in range(N_FOLDS)]
+
+    def without(self, rows: LeftOutRows) -> StreamedObjective:
+        others = replace(self.blocks, left_out=rows)
+        weight = self.compact.summed(Weight(others), "rows left out").weight
+        return replace(self, blocks=replace(others, total=weight * self.blocks.total))
+
+    def scored(self, rows: LeftOutRows, C: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        found = self.compact.summed(Scores(self.blocks, rows, C), "scores of rows left out")
+        scores, labels, weights = map(np.concatenate, zip(*found.parts))
+        return scores, labels, weights
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedCurvature:
+    """The Hessian of F at one point as an operator, of the rows whose weight in it is no less than a bound."""
+
+    objective: StreamedObjective
+    passes: StreamedPasses
+    coefficients: np.ndarray
+    bound: float
+
+    def __matmul__(self, V: np.ndarray) -> np.ndarray:
+        empty = HessianProduct(self.objective.blocks, self.coefficients, V, self.bound)
+        product = self.objective.compact.summed(empty, "Hessian product").product
+        return product + self.objective.alpha * self.objective.penalised(V)

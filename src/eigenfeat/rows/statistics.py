@@ -1,0 +1,92 @@
+"""What is summed over rows: updated with a block at a time, merged with the same of other rows, then read.
+
+A pass over rows is `RowSource.summed(statistic)`: whoever holds the rows updates a copy of the (empty) statistic with
+blocks of them, wherever they are, and merges what came of it in the order of the rows. Statistics are pickled to get
+there, so they hold nothing but numbers.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+
+from eigenfeat.rows.source import RowBlock
+
+Lens = Callable[[RowBlock], Iterable[RowBlock]]
+"""What a view makes of a block of its source."""
+
+
+class Statistic(ABC):
+    """Begins empty; two that have seen different rows merge."""
+
+    @abstractmethod
+    def update(self, block: RowBlock) -> None:
+        """Adds the rows of a block."""
+
+    @abstractmethod
+    def merge(self, other: Any) -> None:
+        """Adds what another has seen, of rows that come after."""
+
+
+AnyStatistic = TypeVar("AnyStatistic", bound=Statistic)
+
+
+@dataclass(eq=False)
+class Seen(Statistic):
+    """A statistic that sees blocks through a lens."""
+
+    statistic: Statistic
+    lens: Lens
+
+    def update(self, block: RowBlock) -> None:
+        for part in self.lens(block):
+            self.statistic.update(part)
+
+    def merge(self, other: Seen) -> None:
+        self.statistic.merge(other.statistic)
+
+
+@dataclass(eq=False)
+class ClassTotals(Statistic):
+    """Rows and weight of every label.
+
+    Attributes
+    ----------
+    classes : (k,) array
+        Labels in ascending order.
+    counts : (k,) array of int
+        Rows of positive weight.
+    weights : (k,) array
+    n_rows : int
+        Also those without weight.
+    """
+
+    classes: np.ndarray = field(default_factory=lambda: np.empty(0))
+    counts: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    weights: np.ndarray = field(default_factory=lambda: np.empty(0))
+    n_rows: int = 0
+
+    def update(self, block: RowBlock) -> None:
+        labels = np.zeros(block.rows.shape[0]) if block.labels is None else np.asarray(block.labels)
+        classes, codes = np.unique(labels, return_inverse=True)
+        present = None if block.weights is None else block.weights > 0
+        counts = np.bincount(codes.ravel(), present, minlength=len(classes)).astype(np.int64)
+        weights = np.bincount(codes.ravel(), block.weights, minlength=len(classes)).astype(np.float64)
+        self.merge(ClassTotals(classes, counts, weights, len(labels)))
+
+    def merge(self, other: ClassTotals) -> None:
+        if not len(other.classes):
+            return
+        mine = self.classes if len(self.classes) else other.classes[:0]
+        classes = np.union1d(mine, other.classes)
+        counts, weights = np.zeros(len(classes), dtype=np.int64), np.zeros(len(classes))
+        for known, part in ((mine, self), (other.classes, other)):
+            places = np.searchsorted(classes, known)
+            counts[places] += part.counts
+            weights[places] += part.weights
+        self.classes, self.counts, self.weights = classes, counts, weights
+        self.n_rows += other.n_rows
