@@ -37,6 +37,7 @@ MULTI_OUTPUT = [LeastSquaresCCA, LeastSquaresOPLS, HypergraphFeatures, LeastSqua
         LeastSquaresCCA(kernel="rbf"),
         LeastSquaresOPLS(solver="block_cg"),
         HypergraphFeatures(penalty="group", alpha=0.01, graph="zhou"),
+        LeastSquaresLDA(alpha=0),
         LeastSquaresLDACV(cv=3),
         LeastSquaresFeaturesCV(penalty="elasticnet", alphas=[0.1, 1.0]),
     ]
@@ -60,7 +61,7 @@ def test_lda_spans_scikit_learns_discriminants():
     X, y = digits()
     X = X + 1e-3 * np.random.default_rng(0).normal(size=X.shape)  # their "eigen" solver cannot take a singular scatter
     reference = LinearDiscriminantAnalysis(solver="eigen").fit(X, y)
-    ours = LeastSquaresLDA().fit(X, y)
+    ours = LeastSquaresLDA(alpha=0).fit(X, y)
     for k in (1, 4, 9):
         assert largest_angle(ours.components_[:k].T, reference.scalings_[:, :k]) < 1e-6
     ratios = ours.eigenvalues_ / (1 - ours.eigenvalues_)
@@ -72,7 +73,7 @@ def test_cca_finds_scikit_learns_first_components():
     Z = rng.normal(size=(300, 2)) * [1.0, 0.7]
     X = np.column_stack([Z, rng.normal(size=(300, 3))]) @ rng.normal(size=(5, 5))
     Y = np.column_stack([Z + 0.5 * rng.normal(size=(300, 2)), rng.normal(size=(300, 2))]) @ rng.normal(size=(4, 4))
-    theirs, ours = CCA(2, scale=False, max_iter=5000, tol=1e-10).fit(X, Y), LeastSquaresCCA(2).fit(X, Y)
+    theirs, ours = CCA(2, scale=False, max_iter=5000, tol=1e-10).fit(X, Y), LeastSquaresCCA(2, alpha=0).fit(X, Y)
     assert largest_angle(ours.components_.T, theirs.x_rotations_) < 1e-7
     assert largest_angle(ours.y_components_.T, theirs.y_rotations_) < 1e-7
 
@@ -99,7 +100,7 @@ def test_opls_is_reduced_rank_regression(k):
     full = LinearRegression().fit(X, Y).predict(X)
     _, _, Vt = np.linalg.svd(full - Y.mean(axis=0), full_matrices=False)
     closed_form = Y.mean(axis=0) + (full - Y.mean(axis=0)) @ Vt[:k].T @ Vt[:k]
-    np.testing.assert_allclose(LeastSquaresOPLS(k).fit(X, Y).predict(X), closed_form, atol=1e-8)
+    np.testing.assert_allclose(LeastSquaresOPLS(k, alpha=0).fit(X, Y).predict(X), closed_form, atol=1e-8)
 
 
 @pytest.mark.parametrize("cls", [LeastSquaresCCA, LeastSquaresOPLS])
@@ -136,10 +137,10 @@ def test_deficient_targets_are_those_without_the_surplus(cls):
     """A duplicated column, an empty one and rows without labels change nothing that the pseudo-inverse would not."""
     rng = np.random.default_rng(6)
     X, Y = inputs(rng, 40, 15), labels(rng, 40)
-    model = cls().fit(X, Y)
+    model = cls(alpha=0).fit(X, Y)
     assert len(model.eigenvalues_) == np.linalg.matrix_rank(Y - Y.mean(axis=0)) == 3
     if cls is LeastSquaresCCA:
-        distinct = cls().fit(X, Y[:, [0, 3, 4]])
+        distinct = cls(alpha=0).fit(X, Y[:, [0, 3, 4]])
         np.testing.assert_allclose(model.components_, distinct.components_, atol=1e-8)
 
 
@@ -181,7 +182,7 @@ def test_float32_in_float32_out(options):
 
 def test_cca_returns_targets_rows_and_predictions():
     X, Y = load_linnerud(return_X_y=True, as_frame=True)
-    cca = LeastSquaresCCA().fit(X, Y)
+    cca = LeastSquaresCCA(alpha=0).fit(X, Y)
     x_scores, y_scores = cca.transform(X, Y)
     np.testing.assert_allclose(x_scores.T @ y_scores, np.diag(cca.canonical_correlations_), atol=1e-10)
     np.testing.assert_allclose(y_scores.T @ y_scores, np.eye(3), atol=1e-10)
@@ -195,7 +196,7 @@ def test_cca_returns_targets_rows_and_predictions():
 def test_relative_ridge_does_not_know_the_unit_of_measurement():
     rng = np.random.default_rng(9)
     X, Y = inputs(rng, 30, 8), rng.normal(size=(30, 2))
-    metres, millimetres = (LeastSquaresCCA(ridge=0.1).fit(unit * X, Y) for unit in (1.0, 1000.0))
+    metres, millimetres = (LeastSquaresCCA(alpha=0, ridge=0.1).fit(unit * X, Y) for unit in (1.0, 1000.0))
     np.testing.assert_allclose(metres.eigenvalues_, millimetres.eigenvalues_, rtol=1e-9)
 
 
@@ -215,7 +216,6 @@ REFUSED = {
         {},
         r"needs rows with columns .*solvers that can: eigen, dual",
     ),
-    "kernel and graph": (LeastSquaresLDA(kernel="rbf"), {"X_unlabelled": np.ones((5, 4))}, "needs kernel=None"),
     "graph of another width": (LeastSquaresLDA(), {"X_unlabelled": np.ones((5, 3))}, "X_unlabelled has 3 features"),
     "unlabelled NaN": (LeastSquaresLDA(), {"X_unlabelled": np.full((5, 4), np.nan)}, "X_unlabelled contains NaN"),
     "negative alphas": (LeastSquaresLDACV(alphas=[-1.0, 1.0]), {}, "alphas must be a list of non-negative"),
@@ -248,6 +248,12 @@ def test_a_precomputed_kernel_is_dense_and_square():
             LeastSquaresLDA(kernel="precomputed").fit(given, y)
 
 
+def test_a_precomputed_kernel_has_no_values_of_unlabelled_rows():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="X_unlabelled needs a kernel by name"):
+        LeastSquaresLDA(kernel="precomputed").fit(X @ X.T, y, X_unlabelled=X)
+
+
 def test_other_refusals():
     X, Y = load_linnerud(return_X_y=True)
     cca = LeastSquaresCCA().fit(X, Y)
@@ -260,7 +266,7 @@ def test_other_refusals():
     with pytest.raises(ValueError, match="zeros and ones"):
         HypergraphFeatures().fit(X, Y)
     with pytest.raises(ValueError, match="path needs a penalty"):
-        LeastSquaresCCA().path(X, Y)
+        LeastSquaresCCA(penalty=None).path(X, Y)
     with pytest.raises(ValueError, match="alphas must be a list of positive numbers"):
         LeastSquaresCCA(penalty="lasso").path(X, Y, alphas=[-1.0])
     with pytest.raises(ValueError, match="no direction that varies with y"):

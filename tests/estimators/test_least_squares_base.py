@@ -33,7 +33,7 @@ def test_unlabelled_rows_add_their_laplacian_to_the_noise(solver, is_sparse):
     values, vectors = np.linalg.eig(np.linalg.solve(noise, A.T @ B @ B.T @ A))
     order = np.argsort(values.real)[::-1][:3]
     given = sparse.csr_array(X) if is_sparse else X
-    model = LeastSquaresOPLS(smoothness=2.0, n_neighbors=4, solver=solver, tol=1e-12).fit(given, Y, X_unlabelled=more)
+    model = LeastSquaresOPLS(alpha=0, smoothness=2.0, n_neighbors=4, solver=solver, tol=1e-12).fit(given, Y, X_unlabelled=more)
     np.testing.assert_allclose(model.eigenvalues_, values.real[order], rtol=1e-8)
     assert largest_angle(model.components_.T, vectors.real[:, order]) < 1e-7
 
@@ -48,8 +48,8 @@ def test_unlabelled_rows_help_where_labels_are_few():
         X = np.hstack([X, 0.3 * rng.normal(size=(400, 6))])
         few = np.arange(10)
         truth = np.eye(8)[:, :1]
-        plain = LeastSquaresLDA(ridge=0.01).fit(X[few], y[few])
-        helped = LeastSquaresLDA(ridge=0.01, smoothness=1.0).fit(X[few], y[few], X_unlabelled=X[10:])
+        plain = LeastSquaresLDA(alpha=0, ridge=0.01).fit(X[few], y[few])
+        helped = LeastSquaresLDA(alpha=0, ridge=0.01, smoothness=1.0).fit(X[few], y[few], X_unlabelled=X[10:])
         gains.append(largest_angle(plain.components_.T, truth) - largest_angle(helped.components_.T, truth))
     assert np.mean(gains) > 0.1
 
@@ -129,7 +129,7 @@ def moments_of_halves(collect, X, y, weight):
     return one.merge(other)
 
 
-OPTIONS = [{}, {"ridge": 0.2}, {"penalty": "ridge", "alpha": 3.0}, {"n_components": 1, "solver": "primal"}]
+OPTIONS = [{"alpha": 0}, {"penalty": None, "ridge": 0.2}, {"alpha": 3.0}, {"n_components": 1, "alpha": 0, "solver": "primal"}]
 
 
 @pytest.mark.parametrize("options", OPTIONS)
@@ -160,8 +160,8 @@ def test_moments_of_two_halves_fit_as_their_rows(cls, options):
 
 def test_moments_of_a_vector_predict_a_vector():
     X, Y = load_linnerud(return_X_y=True)
-    rows = LeastSquaresOPLS().fit(X, Y[:, 0])
-    moments = LeastSquaresOPLS().fit_moments(collect_cross_moments(X, Y[:, 0]))
+    rows = LeastSquaresOPLS(alpha=0).fit(X, Y[:, 0])
+    moments = LeastSquaresOPLS(alpha=0).fit_moments(collect_cross_moments(X, Y[:, 0]))
     assert moments.predict(X).shape == (20,)
     np.testing.assert_allclose(moments.predict(X), rows.predict(X), atol=1e-8)
 
@@ -169,11 +169,11 @@ def test_moments_of_a_vector_predict_a_vector():
 def test_wide_class_moments_fit_as_their_rows():
     rng = np.random.default_rng(22)
     X, y = inputs(rng, 30, 80), np.arange(30) % 3
-    moments = LeastSquaresLDA(ridge=0.1).fit_moments(collect_moments(X, y))
+    moments = LeastSquaresLDA(alpha=0, ridge=0.1).fit_moments(collect_moments(X, y))
     assert moments.solver_ == "dual"  # moments of few rows hold these, and no d × d matrix
     with pytest.raises(ValueError, match=r"solver='primal' works on rows.*set solver='auto' or 'dual'"):
-        LeastSquaresLDA(ridge=0.1, solver="primal").fit_moments(collect_moments(X, y))
-    np.testing.assert_allclose(moments.components_, LeastSquaresLDA(ridge=0.1).fit(X, y).components_, atol=1e-8)
+        LeastSquaresLDA(alpha=0, ridge=0.1, solver="primal").fit_moments(collect_moments(X, y))
+    np.testing.assert_allclose(moments.components_, LeastSquaresLDA(alpha=0, ridge=0.1).fit(X, y).components_, atol=1e-8)
 
 
 MOMENTS_REFUSED = {
@@ -209,7 +209,7 @@ def test_moments_that_are_none_are_refused():
 def test_a_vanishing_lasso_is_no_penalty():
     rng = np.random.default_rng(3)
     X, Y = inputs(rng, 60, 10), rng.normal(size=(60, 3))
-    plain = LeastSquaresCCA().fit(X, Y)
+    plain = LeastSquaresCCA(alpha=0).fit(X, Y)
     sparse_fit = LeastSquaresCCA(penalty="lasso", alpha=1e-9, tol=1e-10, max_iter=20_000).fit(X, Y)
     for one, other in zip(plain.components_, sparse_fit.components_):
         assert largest_angle(one[:, None], other[:, None]) < 1e-7
