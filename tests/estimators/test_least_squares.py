@@ -9,10 +9,12 @@ import pytest
 from ls_problems import brute_force, inputs, labels, largest_angle
 from scipy import sparse
 from sklearn.cross_decomposition import CCA
-from sklearn.datasets import load_digits, load_iris, load_linnerud
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_linnerud, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigenfeat import (
@@ -25,7 +27,9 @@ from eigenfeat import (
     LeastSquaresLDA,
     LeastSquaresLDACV,
     LeastSquaresOPLS,
+    LeastSquaresOPLSCV,
 )
+from eigenfeat.estimators import least_squares
 from eigenfeat.least_squares.targets import hypergraph_factor
 
 MULTI_OUTPUT = [LeastSquaresCCA, LeastSquaresOPLS, HypergraphFeatures, LeastSquaresFeatures]
@@ -127,6 +131,73 @@ def test_one_class_a_row_is_a_hypergraph_too():
     X, y = load_iris(return_X_y=True)
     by_class = HypergraphFeatures().fit(X, y)
     np.testing.assert_allclose(by_class.components_, HypergraphFeatures().fit(X, np.eye(3)[y]).components_)
+
+
+@pytest.mark.parametrize("cls", MULTI_OUTPUT)
+@pytest.mark.parametrize("solver", ["auto", "primal", "dual", "block_cg"])
+def test_many_columns_of_targets_solve_their_eigenproblem(cls, solver):
+    """More than the reduction of H is made for, more than inputs, some of them alike; and only the first asked for."""
+    rng = np.random.default_rng(30)
+    X, Y = inputs(rng, 150, 12), (rng.random((150, 110)) < 0.2).astype(float)
+    Y[:, 1] = Y[:, 0]
+    Y[:, :12] *= X > 0
+    H = hypergraph_factor(Y, "star").toarray() if cls is HypergraphFeatures else Y
+    values, vectors = brute_force(X, H, cls is LeastSquaresCCA, 0.5)
+    for given in (Y, sparse.csr_array(Y)):
+        for k in (4, None):
+            model = cls(k, alpha=0.5, solver=solver, tol=1e-12).fit(X, given)
+            np.testing.assert_allclose(model.eigenvalues_, values[:k], rtol=1e-8)
+            assert largest_angle(model.components_.T, vectors[:, :k]) < 1e-6
+
+
+# ---------------------------------------------------------------------- defaults
+
+
+@pytest.mark.parametrize("load", [load_wine, load_breast_cancer])
+def test_defaults_are_as_good_as_plain_lda_on_columns_of_any_unit(load):
+    X, y = load(return_X_y=True)  # variances of 1e-6 beside 1e5
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    plain, ours = LinearDiscriminantAnalysis(), make_pipeline(LeastSquaresLDA(), LinearDiscriminantAnalysis())
+    right = [cross_val_score(model, X, y, cv=folds).mean() for model in (plain, ours)]
+    assert right[1] > right[0] - 0.012  # two rows of wine's
+    double, single = LeastSquaresLDA().fit(X, y), LeastSquaresLDA().fit(X.astype(np.float32), y)
+    thin = LeastSquaresLDA().fit(sparse.csr_array(X), y)
+    assert single.alpha_ == pytest.approx(double.alpha_, rel=1e-5)
+    Z = double.transform(X)
+    np.testing.assert_allclose(single.transform(X.astype(np.float32)), Z, atol=1e-5 * np.abs(Z).max())
+    np.testing.assert_allclose(thin.transform(X), Z, atol=1e-9 * np.abs(Z).max())
+
+
+def test_the_plain_eigenproblem_is_one_argument_away():
+    X, y = load_iris(return_X_y=True)
+    plain, none = LeastSquaresLDA(alpha=0).fit(X, y), LeastSquaresLDA(penalty=None).fit(X, y)
+    np.testing.assert_allclose(plain.components_, none.components_, atol=1e-10)
+    assert plain.alpha_ == none.alpha_ == 0 < LeastSquaresLDA().fit(X, y).alpha_
+
+
+def test_a_ridge_is_chosen_where_plain_least_squares_fits_noise():
+    rng = np.random.default_rng(31)
+    X = rng.normal(size=(300, 100))
+    Y = X[:, :3] + 2 * rng.normal(size=(300, 3))
+    default, plain = (LeastSquaresOPLS(**o).fit(X[:120], Y[:120]).score(X[120:], Y[120:]) for o in ({}, {"alpha": 0}))
+    assert default > 0.02 > plain
+
+
+def test_too_many_rows_and_columns_choose_their_ridge_on_some_rows(monkeypatch):
+    rng = np.random.default_rng(32)
+    X = rng.normal(size=(120, 60))
+    Y = X[:, :2] + rng.normal(size=(120, 2))
+    exact = LeastSquaresOPLS().fit(X, Y)
+    monkeypatch.setattr(least_squares, "DECOMPOSED", 50)
+    some = LeastSquaresOPLS().fit(X, Y)
+    assert some.solver_ == "primal" and 0.05 < some.alpha_ / exact.alpha_ < 20
+    kernel = LeastSquaresOPLS(kernel="precomputed").fit(X @ X.T, Y)
+    np.testing.assert_allclose(kernel.transform(X @ X.T), some.transform(X), atol=1e-6)
+
+
+def test_a_sparse_penalty_is_chosen_on_folds_by_default():
+    X, Y = load_linnerud(return_X_y=True)
+    assert LeastSquaresOPLS(penalty="lasso").fit(X, Y).alpha_ == LeastSquaresOPLSCV(penalty="lasso").fit(X, Y).alpha_
 
 
 # ---------------------------------------------------------------------- deficient targets

@@ -13,6 +13,9 @@ from eigenfeat.least_squares.second_stage import tie_of
 from eigenfeat.least_squares.solution import LeastSquaresRequest, Regression
 from eigenfeat.solvers.conventions import rank_cutoff
 
+# Eigenvalues of a matrix times its transpose, relative to the largest, whose vectors are still as exact as the rest.
+DISTINCT = 1e-4
+
 
 def solve_primal(quotient: LeastSquaresQuotient, request: LeastSquaresRequest) -> Regression:
     """``(AᵀA + shift·I)† AᵀH`` through the d × d matrix; of many targets only the combinations that are asked for.
@@ -27,11 +30,24 @@ def solve_primal(quotient: LeastSquaresQuotient, request: LeastSquaresRequest) -
     root = NoiseRoot.of(quotient.noise.toarray())
     if n_leading == r:
         return Regression.exact(root.solve(F).astype(F.dtype, copy=False))
-    Z, root_values, _ = svd(root.whiten(F), full_matrices=False, check_finite=False)
-    values = root_values**2
-    last = values[:n_leading].min(initial=np.inf)  # directions tied with it stay, to be sorted later
-    Z = Z[:, values >= last - tie_of(F.dtype) * values.max(initial=0.0)]
+    Z = leading_left(root.whiten(F), n_leading, tie_of(F.dtype))
     return Regression(root.unwhiten(Z).astype(F.dtype, copy=False), np.ones(r, dtype=bool))
+
+
+def leading_left(M: np.ndarray, n_leading: int, tie: float) -> np.ndarray:
+    """Left singular vectors of the largest singular values, and of all those tied with the last of them."""
+    wide = M.shape[0] <= M.shape[1]
+    size = min(M.shape)
+    if n_leading < size:
+        squares = M @ M.T if wide else M.T @ M
+        values, Q = eigh(squares, subset_by_index=[size - n_leading - 1, size - 1], check_finite=False)
+        next_one, last, largest = values[0], values[1], values[-1]
+        if last > DISTINCT * largest and last - next_one > tie * largest:
+            return Q[:, 1:] if wide else M @ (Q[:, 1:] / np.sqrt(values[1:]))
+    Z, s, _ = svd(M, full_matrices=False, check_finite=False)
+    values = s**2
+    last = values[:n_leading].min(initial=np.inf)
+    return Z[:, values >= last - tie * values.max(initial=0.0)]
 
 
 def solve_dual(quotient: LeastSquaresQuotient, request: LeastSquaresRequest) -> Regression:

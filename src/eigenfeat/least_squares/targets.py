@@ -143,19 +143,21 @@ class ImplicitTargets(Targets):
         return self.columns.take(index).times(_dense(self.reading)) * self.scale
 
     def times(self, block: np.ndarray) -> np.ndarray:
-        return self.columns.times(self.reading @ (self.scale[:, None] * block)).astype(self.dtype, copy=False)
+        scale = (self.scale / self.singular_values)[:, None]
+        return self.columns.times(self.loadings @ (scale * block)).astype(self.dtype, copy=False)
 
     def transpose_times(self, block: np.ndarray) -> np.ndarray:
         return (self.scale[:, None] * self.along(block)).astype(self.dtype, copy=False)
 
     def along(self, scores: np.ndarray) -> np.ndarray:
-        return (self.reading.T @ self.columns.transpose_times(scores)).astype(self.dtype, copy=False)
+        along = self.loadings.T @ self.columns.transpose_times(scores)
+        return (along / self.singular_values[:, None]).astype(self.dtype, copy=False)
 
     def against(self, rows: CentredRows | CentredKernel) -> np.ndarray:
         if isinstance(rows, CentredKernel):
             return rows.combine(self.factor)
-        cross = cross_products(rows, self.columns) @ self.reading
-        return (cross * self.scale).astype(self.dtype, copy=False)
+        cross = cross_products(rows, self.columns) @ self.loadings
+        return (cross * (self.scale / self.singular_values)).astype(self.dtype, copy=False)
 
     def padded(self, n_rows: int) -> ImplicitTargets:
         below = sparse.csr_array((n_rows, self.columns.shape[1]), dtype=self.columns.dtype)
@@ -211,18 +213,20 @@ def _implicit(
     """Targets by products with H; None where HᵀH does not tell its rank."""
     mean = np.asarray(H.T @ root**2).ravel() / (root @ root)
     columns = centre_at(H, root, mean)
+    sizes = columns.column_squares()
+    varied = np.flatnonzero(sizes > VANISHING * (sizes + (root @ root) * mean**2))  # more than rounding of a constant
     if not project:
-        sizes = columns.column_squares()
-        varied = np.flatnonzero(sizes > VANISHING * (sizes + (root @ root) * mean**2))
         unit = sparse.csr_array(sparse.eye_array(H.shape[1], format="csc")[:, varied])
         return ImplicitTargets(np.ones(len(varied)), unit, mean, np.ones(len(varied)), columns, dtype)
-    squares, Q = eigh(columns.gram(), overwrite_a=True, check_finite=False)
+    squares, Q = eigh(columns.gram()[np.ix_(varied, varied)], overwrite_a=True, check_finite=False)
     size = squares.max(initial=0.0)
     kept = squares > CLEAR * size
     if np.any(np.abs(squares[~kept]) > VANISHING * size):
         return None
     values = np.sqrt(squares[kept][::-1])
-    return ImplicitTargets(values, Q[:, kept][:, ::-1], mean, np.ones(len(values)), columns, dtype)
+    loadings = np.zeros((H.shape[1], len(values)))
+    loadings[varied] = Q[:, kept][:, ::-1]
+    return ImplicitTargets(values, loadings, mean, np.ones(len(values)), columns, dtype)
 
 
 def _columns_times(matrix: np.ndarray | sparse.csr_array, scale: np.ndarray) -> np.ndarray | sparse.csr_array:
