@@ -34,7 +34,9 @@ def test_unlabelled_rows_add_their_laplacian_to_the_noise(solver, is_sparse):
     values, vectors = np.linalg.eig(np.linalg.solve(noise, A.T @ B @ B.T @ A))
     order = np.argsort(values.real)[::-1][:3]
     given = sparse.csr_array(X) if is_sparse else X
-    model = LeastSquaresOPLS(alpha=0, smoothness=2.0, n_neighbors=4, solver=solver, tol=1e-12).fit(given, Y, X_unlabelled=more)
+    model = LeastSquaresOPLS(alpha=0, smoothness=2.0, n_neighbors=4, solver=solver, tol=1e-12).fit(
+        given, Y, X_unlabelled=more
+    )
     np.testing.assert_allclose(model.eigenvalues_, values.real[order], rtol=1e-8)
     assert largest_angle(model.components_.T, vectors.real[:, order]) < 1e-7
 
@@ -162,7 +164,12 @@ def moments_of_halves(collect, X, y, weight):
     return one.merge(other)
 
 
-OPTIONS = [{"alpha": 0}, {"penalty": None, "ridge": 0.2}, {"alpha": 3.0}, {"n_components": 1, "alpha": 0, "solver": "primal"}]
+OPTIONS = [
+    {"alpha": 0},
+    {"penalty": None, "ridge": 0.2},
+    {"alpha": 3.0},
+    {"n_components": 1, "alpha": 0, "solver": "primal"},
+]
 
 
 @pytest.mark.parametrize("options", OPTIONS)
@@ -224,7 +231,9 @@ def test_wide_class_moments_fit_as_their_rows():
     assert moments.solver_ == "dual"  # moments of few rows hold these, and no d × d matrix
     with pytest.raises(ValueError, match=r"solver='primal' works on rows.*set solver='auto' or 'dual'"):
         LeastSquaresLDA(alpha=0, ridge=0.1, solver="primal").fit_moments(collect_moments(X, y))
-    np.testing.assert_allclose(moments.components_, LeastSquaresLDA(alpha=0, ridge=0.1).fit(X, y).components_, atol=1e-8)
+    np.testing.assert_allclose(
+        moments.components_, LeastSquaresLDA(alpha=0, ridge=0.1).fit(X, y).components_, atol=1e-8
+    )
 
 
 MOMENTS_REFUSED = {

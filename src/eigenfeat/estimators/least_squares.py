@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from sklearn.base import clone
 
 from eigenfeat._sklearn import NON_NEGATIVE, StrOptions, checked_fit
@@ -31,7 +30,10 @@ from eigenfeat.rows import RowSource
 class LeastSquaresTransformer(LeastSquaresBase):
     """Base of the estimators with an ``alpha``, of rows or of moments."""
 
-    _parameter_constraints: dict = {**LeastSquaresBase._parameter_constraints, "alpha": [NON_NEGATIVE, StrOptions({"loo"})]}
+    _parameter_constraints: dict = {
+        **LeastSquaresBase._parameter_constraints,
+        "alpha": [NON_NEGATIVE, StrOptions({"loo"})],
+    }
 
     def __init__(
         self,

@@ -131,7 +131,8 @@ class LeastSquaresBase(ComponentsMixin, Estimator):
             An integer weight equals that many copies of the row.
         X_unlabelled : (m, d) array or sparse matrix, optional
             More rows, of which only the geometry is known: directions that tell neighbours apart are penalised, see
-            ``smoothness``. With a kernel they are among the rows a direction is made of. In a Pipeline, name it in ``transform_input``.
+            ``smoothness``. With a kernel they are among the rows a direction is made of. In a Pipeline, name it in
+            ``transform_input``.
 
         Returns
         -------
@@ -168,7 +169,7 @@ class LeastSquaresBase(ComponentsMixin, Estimator):
         """
         if self.penalty is None:
             raise ValueError(
-                "path needs a penalty whose weight can vary; got penalty=None. Set penalty to \"ridge\", \"lasso\", "
+                'path needs a penalty whose weight can vary; got penalty=None. Set penalty to "ridge", "lasso", '
                 '"elasticnet" or "group".'
             )
         return clone(self)._path(X, y, alphas, sample_weight)  # what was fitted stays as it is
@@ -214,9 +215,7 @@ class LeastSquaresBase(ComponentsMixin, Estimator):
     def _settings(self) -> Settings:
         return Settings(self.penalty, self.l1_ratio, self.n_components, self.solver, self.tol, self.max_iter)
 
-    def _choose_alpha(
-        self, X, y, weights, quotient: LeastSquaresQuotient
-    ) -> tuple[float, RowSpectrum | None]:
+    def _choose_alpha(self, X, y, weights, quotient: LeastSquaresQuotient) -> tuple[float, RowSpectrum | None]:
         """The weight of the penalty, and the decomposition of the rows if choosing it took one."""
         raise NotImplementedError
 
@@ -227,8 +226,8 @@ class LeastSquaresBase(ComponentsMixin, Estimator):
         elif alphas is None:
             alphas = self._sparse_alphas(quotient, 21)[1:]
         kernel = None if self.kernel is None else self._kernel_matrix(X, weights)
-        options = {"classes": not self._multi_output, "kernel": kernel}
-        return on_folds(X, y, weights, quotient, alphas, self._settings(), cv, **options)
+        classes = not self._multi_output
+        return on_folds(X, y, weights, quotient, alphas, self._settings(), cv, classes=classes, kernel=kernel)
 
     def _check_combination(self) -> None:
         if self.kernel is not None and self.penalty in SPARSE_PENALTIES:
@@ -260,14 +259,15 @@ class LeastSquaresBase(ComponentsMixin, Estimator):
         """The points that directions are made of, X and unlabelled rows, and the quotient."""
         if self.kernel is not None:
             return self._posed_by_kernel(X, y, weights, X_unlabelled)
-        quotient = self._quotient(centre(X, weights), y, weights)
+        rows = centre(X, weights)
+        quotient = self._quotient(rows, y, weights)
         if X_unlabelled is None:
             return X, quotient
         both, pairs, weight = self._neighbours(X, X_unlabelled, quotient)
         differences = pairs @ both * X.dtype.type(weight)
-        if not quotient.rows.is_sparse and not isinstance(differences, np.ndarray):
+        if not rows.is_sparse and not isinstance(differences, np.ndarray):
             differences = differences.toarray()
-        return X, quotient.over(append_differences(quotient.rows, differences))
+        return X, quotient.over(append_differences(rows, differences))
 
     def _posed_by_kernel(self, X, y, weights, X_unlabelled):
         quotient = self._quotient(centre_kernel(self._kernel_matrix(X, weights), weights), y, weights)

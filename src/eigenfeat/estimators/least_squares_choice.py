@@ -70,10 +70,7 @@ def on_folds(
     kernel: np.ndarray | None = None,
 ) -> Choice:
     """Errors on held-out folds: of any penalty, and with the kernel matrix of X where there is one."""
-    if settings.is_sparse:
-        targets = aligned_targets(quotient, settings.solve(quotient))
-    else:
-        targets = quotient.targets.factor
+    targets = aligned_targets(quotient, settings.solve(quotient)) if settings.is_sparse else quotient.targets.factor
     root = quotient.rows.root[: X.shape[0]]
     with np.errstate(divide="ignore"):
         unweighted = targets[: X.shape[0]] * np.where(root > 0, 1 / root, 0)[:, None]

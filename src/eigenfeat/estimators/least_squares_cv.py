@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from eigenfeat._sklearn import StrOptions
 from eigenfeat.estimators.edge import renamed_parameters
 from eigenfeat.estimators.least_squares_base import LeastSquaresBase

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-from scipy import sparse
-
 from eigenfeat.least_squares.forms import RowScatter, TargetFactor, TargetReferences, TargetScatter
 from eigenfeat.least_squares.rows import CentredKernel, CentredRows
 from eigenfeat.least_squares.targets import Targets

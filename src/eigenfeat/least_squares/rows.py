@@ -74,7 +74,9 @@ class CentredRows(Centred):
         """A itself, an array of its own in float64."""
         if isinstance(self.matrix, np.ndarray):
             A = self.matrix.astype(np.float64)
-            return A if self.dtype == np.float64 else less_outer(A, self.root, (self.root @ A) / (self.root @ self.root))
+            return (
+                A if self.dtype == np.float64 else less_outer(A, self.root, (self.root @ A) / (self.root @ self.root))
+            )
         return less_outer(self.matrix.toarray().astype(np.float64, copy=False), self.root, self.mean)
 
     def combine(self, block: np.ndarray, vectors: np.ndarray | float = 0.0) -> np.ndarray:
@@ -82,7 +84,7 @@ class CentredRows(Centred):
         return self.transpose_times(block) + vectors
 
     def gram(self, shift: float = 0.0) -> np.ndarray:
-        """``AᵀA + shift·I``, d × d, in float64: squares of float32 numbers leave float32 too few digits to solve with."""
+        """``AᵀA + shift·I``, d × d, in float64: squares of float32 numbers need more digits than float32 has."""
         if isinstance(self.matrix, np.ndarray):
             gram = _dense_products(self.matrix)
         else:

@@ -15,7 +15,6 @@ from eigenfeat.least_squares.targets import Targets
 from eigenfeat.solvers.conventions import rank_cutoff, singular_cutoff
 from eigenfeat.solvers.ties import shortest_first
 
-
 # Up to this many columns or rows, the SVD of dense rows is quick enough to be preferred for its accuracy ...
 SVD_LIMIT = 600
 # ... and sparse rows of so many entries, zeros included, are made dense for it (160 MB).

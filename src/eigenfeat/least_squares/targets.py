@@ -13,7 +13,6 @@ from scipy.linalg import eigh, svd
 from eigenfeat.least_squares.rows import CentredKernel, CentredRows, append_differences, centre_at, cross_products
 from eigenfeat.solvers.conventions import singular_cutoff
 
-
 # Up to this many columns the SVD of H costs little beside the rest.
 MANY_COLUMNS = 100
 # Eigenvalues of HᵀH, relative to the largest, that count towards its rank for certain, and that do not: rounding in
@@ -62,7 +61,7 @@ class Targets(TargetSpace):
     @property
     @abstractmethod
     def orthonormal(self) -> np.ndarray:
-        """(n, r) T = Q U_R of the LS paper (eq. 14, transposed): orthonormal columns, orthogonal to the weights' roots."""
+        """(n, r) T = Q U_R of the LS paper (eq. 14, transposed): orthonormal, and orthogonal to the weights' roots."""
 
     @property
     def factor(self) -> np.ndarray:
