@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from ls_problems import inputs, labels, largest_angle
 from scipy import sparse
-from sklearn.datasets import load_iris, load_linnerud
+from sklearn.datasets import load_iris, load_linnerud, make_moons
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import kneighbors_graph
 from sklearn.pipeline import make_pipeline
 
@@ -33,7 +34,9 @@ def test_unlabelled_rows_add_their_laplacian_to_the_noise(solver, is_sparse):
     values, vectors = np.linalg.eig(np.linalg.solve(noise, A.T @ B @ B.T @ A))
     order = np.argsort(values.real)[::-1][:3]
     given = sparse.csr_array(X) if is_sparse else X
-    model = LeastSquaresOPLS(smoothness=2.0, n_neighbors=4, solver=solver, tol=1e-12).fit(given, Y, X_unlabelled=more)
+    model = LeastSquaresOPLS(alpha=0, smoothness=2.0, n_neighbors=4, solver=solver, tol=1e-12).fit(
+        given, Y, X_unlabelled=more
+    )
     np.testing.assert_allclose(model.eigenvalues_, values.real[order], rtol=1e-8)
     assert largest_angle(model.components_.T, vectors.real[:, order]) < 1e-7
 
@@ -48,10 +51,42 @@ def test_unlabelled_rows_help_where_labels_are_few():
         X = np.hstack([X, 0.3 * rng.normal(size=(400, 6))])
         few = np.arange(10)
         truth = np.eye(8)[:, :1]
-        plain = LeastSquaresLDA(ridge=0.01).fit(X[few], y[few])
-        helped = LeastSquaresLDA(ridge=0.01, smoothness=1.0).fit(X[few], y[few], X_unlabelled=X[10:])
+        plain = LeastSquaresLDA(alpha=0, ridge=0.01).fit(X[few], y[few])
+        helped = LeastSquaresLDA(alpha=0, ridge=0.01, smoothness=1.0).fit(X[few], y[few], X_unlabelled=X[10:])
         gains.append(largest_angle(plain.components_.T, truth) - largest_angle(helped.components_.T, truth))
     assert np.mean(gains) > 0.1
+
+
+@pytest.mark.parametrize("options", [{}, {"alpha": 0.3}, {"alpha": 0.3, "solver": "dual"}])
+def test_a_linear_kernel_takes_unlabelled_rows_as_the_linear_model_does(options):
+    rng = np.random.default_rng(23)
+    X, more, Y, weight = inputs(rng, 25, 6), inputs(rng, 30, 6), rng.normal(size=(25, 2)), rng.uniform(0.5, 2, size=25)
+    Y[:, 0] += X[:, 0]
+    models = [
+        LeastSquaresOPLS(smoothness=0.5, kernel=kernel, **options).fit(X, Y, weight, X_unlabelled=more)
+        for kernel in (None, "linear")
+    ]
+    linear, kernel = models
+    assert kernel.alpha_ == pytest.approx(linear.alpha_, rel=1e-6) and kernel.X_fit_.shape == (55, 6)
+    if options:
+        np.testing.assert_allclose(kernel.transform(more), linear.transform(more), atol=1e-8)
+        np.testing.assert_allclose(kernel.predict(more), linear.predict(more), atol=1e-8)
+        np.testing.assert_allclose(kernel.eigenvalues_, linear.eigenvalues_, rtol=1e-8)
+
+
+def test_unlabelled_rows_help_a_kernel_where_labels_are_few():
+    """Belkin's two moons: three labels a moon, and the shape of the moons."""
+    gains = []
+    for seed in range(5):
+        X, y = make_moons(200, noise=0.08, random_state=seed)
+        few = np.concatenate([np.flatnonzero(y == c)[:3] for c in (0, 1)])
+        rest = np.setdiff1d(np.arange(200), few)
+        options = {"kernel": "rbf", "gamma": 3.0, "alpha": 1e-3}
+        plain = LeastSquaresOPLS(**options).fit(X[few], y[few])
+        helped = LeastSquaresOPLS(smoothness=10.0, **options).fit(X[few], y[few], X_unlabelled=X[rest])
+        right = [np.mean((model.predict(X[rest]) > 0.5) == y[rest]) for model in (plain, helped)]
+        gains.append(right[1] - right[0])
+    assert np.mean(gains) > 0.03
 
 
 def test_unlabelled_rows_pass_through_a_pipeline():
@@ -129,7 +164,12 @@ def moments_of_halves(collect, X, y, weight):
     return one.merge(other)
 
 
-OPTIONS = [{}, {"ridge": 0.2}, {"penalty": "ridge", "alpha": 3.0}, {"n_components": 1, "solver": "primal"}]
+OPTIONS = [
+    {"alpha": 0},
+    {"penalty": None, "ridge": 0.2},
+    {"alpha": 3.0},
+    {"n_components": 1, "alpha": 0, "solver": "primal"},
+]
 
 
 @pytest.mark.parametrize("options", OPTIONS)
@@ -158,10 +198,28 @@ def test_moments_of_two_halves_fit_as_their_rows(cls, options):
         np.testing.assert_allclose(moments.inverse_transform(scores), rows.inverse_transform(scores), atol=1e-7)
 
 
+@pytest.mark.parametrize("ridge", [0.0, 0.1])
+def test_moments_choose_their_ridge_by_generalized_cross_validation(ridge):
+    """Near what leave-one-out chooses where rows are many and alike."""
+    rng = np.random.default_rng(25)
+    X = rng.normal(size=(400, 30))
+    Y = X[:, :2] + 5 * rng.normal(size=(400, 2))
+    rows = LeastSquaresOPLS(ridge=ridge).fit(X, Y)
+    moments = LeastSquaresOPLS(ridge=ridge).fit_moments(collect_cross_moments(X, Y))
+    assert abs(np.log10(moments.alpha_ / rows.alpha_)) < 0.35
+    np.testing.assert_allclose(moments.predict(X), rows.predict(X), atol=0.2)
+
+
+def test_moments_of_few_rows_cannot_choose_a_ridge():
+    X, y = inputs(np.random.default_rng(22), 30, 80), np.arange(30) % 3
+    with pytest.raises(ValueError, match="alpha='loo' cannot be chosen from the moments of about as many rows"):
+        LeastSquaresLDA().fit_moments(collect_moments(X, y))
+
+
 def test_moments_of_a_vector_predict_a_vector():
     X, Y = load_linnerud(return_X_y=True)
-    rows = LeastSquaresOPLS().fit(X, Y[:, 0])
-    moments = LeastSquaresOPLS().fit_moments(collect_cross_moments(X, Y[:, 0]))
+    rows = LeastSquaresOPLS(alpha=0).fit(X, Y[:, 0])
+    moments = LeastSquaresOPLS(alpha=0).fit_moments(collect_cross_moments(X, Y[:, 0]))
     assert moments.predict(X).shape == (20,)
     np.testing.assert_allclose(moments.predict(X), rows.predict(X), atol=1e-8)
 
@@ -169,11 +227,13 @@ def test_moments_of_a_vector_predict_a_vector():
 def test_wide_class_moments_fit_as_their_rows():
     rng = np.random.default_rng(22)
     X, y = inputs(rng, 30, 80), np.arange(30) % 3
-    moments = LeastSquaresLDA(ridge=0.1).fit_moments(collect_moments(X, y))
+    moments = LeastSquaresLDA(alpha=0, ridge=0.1).fit_moments(collect_moments(X, y))
     assert moments.solver_ == "dual"  # moments of few rows hold these, and no d × d matrix
     with pytest.raises(ValueError, match=r"solver='primal' works on rows.*set solver='auto' or 'dual'"):
-        LeastSquaresLDA(ridge=0.1, solver="primal").fit_moments(collect_moments(X, y))
-    np.testing.assert_allclose(moments.components_, LeastSquaresLDA(ridge=0.1).fit(X, y).components_, atol=1e-8)
+        LeastSquaresLDA(alpha=0, ridge=0.1, solver="primal").fit_moments(collect_moments(X, y))
+    np.testing.assert_allclose(
+        moments.components_, LeastSquaresLDA(alpha=0, ridge=0.1).fit(X, y).components_, atol=1e-8
+    )
 
 
 MOMENTS_REFUSED = {
@@ -209,7 +269,7 @@ def test_moments_that_are_none_are_refused():
 def test_a_vanishing_lasso_is_no_penalty():
     rng = np.random.default_rng(3)
     X, Y = inputs(rng, 60, 10), rng.normal(size=(60, 3))
-    plain = LeastSquaresCCA().fit(X, Y)
+    plain = LeastSquaresCCA(alpha=0).fit(X, Y)
     sparse_fit = LeastSquaresCCA(penalty="lasso", alpha=1e-9, tol=1e-10, max_iter=20_000).fit(X, Y)
     for one, other in zip(plain.components_, sparse_fit.components_):
         assert largest_angle(one[:, None], other[:, None]) < 1e-7
@@ -241,9 +301,25 @@ def test_a_path_is_the_fits_it_stands_for(penalty, is_sparse):
         scale = np.abs(path.components[i]).max()
         np.testing.assert_allclose(path.components[i], alone.components_, atol=1e-8 * scale)
         np.testing.assert_allclose(path.eigenvalues[i], alone.eigenvalues_, rtol=1e-8)
+        np.testing.assert_allclose(path.offsets[i], alone.offsets_, atol=1e-8 * scale)
     if penalty != "ridge":
         assert not path.components[0].any()
         assert np.count_nonzero(path.components[-1]) > np.count_nonzero(path.components[10])
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
+def test_the_path_of_a_kernel_is_the_fits_it_stands_for(kernel):
+    rng = np.random.default_rng(24)
+    X, y, weight = inputs(rng, 40, 5), np.arange(40) % 3, rng.uniform(0.5, 2, size=40)
+    K = rbf_kernel(X, gamma=0.2)
+    given = K if kernel == "precomputed" else X
+    options = {"kernel": kernel, "gamma": 0.2}
+    path = LeastSquaresLDA(**options).path(given, y, [0.1, 10.0, 1.0], sample_weight=weight)
+    assert path.components is None and path.alphas.tolist() == [10.0, 1.0, 0.1]
+    for i, alpha in enumerate(path.alphas):
+        alone = LeastSquaresLDA(alpha=alpha, **options).fit(given, y, weight)
+        np.testing.assert_allclose(K @ path.dual_coef[i].T + path.offsets[i], alone.transform(given), atol=1e-8)
+        np.testing.assert_allclose(path.eigenvalues[i], alone.eigenvalues_, rtol=1e-8)
 
 
 def test_path_by_warm_started_iterations_is_the_path_by_decomposition():

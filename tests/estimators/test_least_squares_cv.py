@@ -1,13 +1,15 @@
-"""The choice of alpha: by generalized cross-validation, on folds, and how it is reported."""
+"""The choice of alpha: by leave-one-out, on folds, and how it is reported."""
 
 import numpy as np
 import pytest
 from ls_problems import inputs, labels
 from scipy import sparse
+from scipy.linalg import orth
 from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge, RidgeCV
-from sklearn.model_selection import KFold, cross_val_score
+from sklearn.model_selection import KFold, LeaveOneOut, cross_val_score
 
+import eigenfeat
 from eigenfeat import (
     HypergraphFeaturesCV,
     LeastSquaresCCACV,
@@ -16,6 +18,7 @@ from eigenfeat import (
     LeastSquaresOPLS,
     LeastSquaresOPLSCV,
 )
+from eigenfeat.least_squares.targets import hypergraph_factor
 
 
 def test_folds_are_those_of_a_grid_search_over_ridge_regression():
@@ -32,27 +35,56 @@ def test_folds_are_those_of_a_grid_search_over_ridge_regression():
     np.testing.assert_allclose(model.components_, chosen.components_, atol=1e-9)
 
 
-def test_generalized_cross_validation_is_its_definition():
+def left_out_error(X, T, alpha):
+    """Of regressing the targets of all rows on X, each row left out in turn, summed over targets."""
+    return -T.shape[1] * cross_val_score(Ridge(alpha), X, T, cv=LeaveOneOut(), scoring="neg_mean_squared_error").mean()
+
+
+def targets_of(cls, y):
+    """Rows of H as the model regresses on them: orthonormal where S is a projection."""
+    H = {LeastSquaresLDACV: lambda: np.eye(3)[y], HypergraphFeaturesCV: lambda: hypergraph_factor(y, "star").toarray()}
+    B = H.get(cls, lambda: y)()
+    B = B - B.mean(axis=0)
+    return orth(B) if cls in (LeastSquaresLDACV, LeastSquaresCCACV) else B
+
+
+SEARCHES = [LeastSquaresLDACV, LeastSquaresCCACV, LeastSquaresOPLSCV, HypergraphFeaturesCV, LeastSquaresFeaturesCV]
+
+
+@pytest.mark.parametrize("cls", SEARCHES)
+@pytest.mark.parametrize("d", [5, 40], ids=["tall", "wide"])
+def test_errors_are_those_of_refits_without_each_row(cls, d):
     rng = np.random.default_rng(16)
-    for n, d in [(50, 8), (20, 40)]:
-        X, Y, alphas = inputs(rng, n, d), rng.normal(size=(n, 3)), np.array([0.01, 1.0, 30.0])
-        Y[:, 0] += 2 * X[:, 0]
-        A, B = X - X.mean(axis=0), Y - Y.mean(axis=0)
-        expected = []
-        for alpha in alphas:
-            hat = A @ np.linalg.solve(A.T @ A + alpha * np.eye(d), A.T) + np.full((n, n), 1 / n)
-            expected.append(n * np.sum((B - hat @ B) ** 2) / (n - np.trace(hat)) ** 2)
-        for given in (X, sparse.csr_array(X)):
-            np.testing.assert_allclose(LeastSquaresOPLSCV(alphas=alphas).fit(given, Y).cv_errors_, expected, rtol=1e-8)
+    X, alphas = inputs(rng, 24, d), np.array([1e-4, 1.0, 30.0])
+    y = np.arange(24) % 3 if cls is LeastSquaresLDACV else labels(rng, 24)
+    expected = [left_out_error(X, targets_of(cls, y), alpha) for alpha in alphas]
+    for given in (X, sparse.csr_array(X)):
+        np.testing.assert_allclose(cls(alphas=alphas).fit(given, y).cv_errors_, expected, rtol=1e-8)
+    kernel = cls(alphas=alphas, kernel="linear").fit(X, y)
+    np.testing.assert_allclose(kernel.cv_errors_, expected, rtol=1e-6)
 
 
-def test_generalized_cross_validation_chooses_near_what_leave_one_out_does():
+@pytest.mark.parametrize("cls", SEARCHES)
+def test_the_plain_class_chooses_what_the_search_does(cls):
+    X, y = load_iris(return_X_y=True)
+    X = np.hstack([X, np.random.default_rng(17).normal(size=(150, 30))])
+    plain = getattr(eigenfeat, cls.__name__[:-2])()
+    for given in (X, sparse.csr_array(X), X.astype(np.float32)):
+        searched = cls().fit(given, y)
+        assert plain.fit(given, y).alpha_ == searched.alpha_
+        np.testing.assert_allclose(plain.components_, searched.components_, rtol=1e-9)
+        assert searched.alphas_[0] < searched.alpha_ < searched.alphas_[-1]
+
+
+def test_leave_one_out_chooses_what_that_of_ridge_regression_does():
     X, y = load_iris(return_X_y=True)
     X = np.hstack([X, np.random.default_rng(17).normal(size=(150, 30))])
     alphas = np.logspace(-3, 4, 15)
-    ours = LeastSquaresLDACV(alphas=alphas).fit(X, y).alpha_
-    theirs = RidgeCV(alphas).fit(X, np.eye(3)[y]).alpha_
-    assert abs(np.log10(ours / theirs)) <= 0.5 + 1e-9
+    weight = np.random.default_rng(18).uniform(0.1, 1, size=150)
+    targets = orth(np.eye(3)[y] - np.eye(3)[y].mean(axis=0))  # of equal classes
+    assert LeastSquaresLDACV(alphas=alphas).fit(X, y).alpha_ == RidgeCV(alphas).fit(X, targets).alpha_
+    weighted = LeastSquaresOPLSCV(alphas=alphas).fit(X, targets, weight)
+    assert weighted.alpha_ == RidgeCV(alphas).fit(X, targets, weight).alpha_
 
 
 @pytest.mark.parametrize("cls", [LeastSquaresLDACV, LeastSquaresCCACV, LeastSquaresOPLSCV, LeastSquaresFeaturesCV])

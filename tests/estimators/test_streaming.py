@@ -111,7 +111,7 @@ def test_noise_may_be_a_source_too():
 @pytest.mark.parametrize("y", [TARGETS, TARGETS[:, 0]], ids=["several", "one"])
 @pytest.mark.parametrize("cls", [LeastSquaresCCA, LeastSquaresOPLS, LeastSquaresFeatures])
 def test_targets(cls, y):
-    streamed, held = cls(penalty="ridge").fit(Stream(X, y, WEIGHTS)), cls(penalty="ridge").fit(X, y, WEIGHTS)
+    streamed, held = cls(alpha=1.0).fit(Stream(X, y, WEIGHTS)), cls(alpha=1.0).fit(X, y, WEIGHTS)
     assert_same_fit(streamed, held)
     if hasattr(held, "predict"):
         np.testing.assert_allclose(streamed.predict(Stream()), held.predict(X), rtol=1e-8)

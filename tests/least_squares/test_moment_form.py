@@ -34,7 +34,7 @@ def test_moments_pose_the_problem_of_their_rows(model, alpha, d):
     one = problem(X, H, project, alpha, weight)
     of_rows = solve(one)
     scatters = Scatters.of_targets(collect_cross_moments(X, H, weight))
-    form = MomentForm.of(scatters, project, Regularisation(), alpha, "moments")
+    form = MomentForm.of(scatters, project, Regularisation(), "moments").shifted(alpha)
     found = form.directions(None)
     np.testing.assert_allclose(found.values, of_rows.values, rtol=1e-9)
     np.testing.assert_allclose(found.toarray(), of_rows.vectors, atol=1e-8)
@@ -60,6 +60,6 @@ def test_ties_are_settled_as_rows_settle_them():
     of_rows = solve(problem(X, np.eye(3)[y], True))
     scatters = Scatters.of_classes(collect_moments(X, y))
     with pytest.warns(UserWarning, match="restricted to its range"):
-        found = MomentForm.of(scatters, True, Regularisation(), 0.0, "wide").directions(None)
+        found = MomentForm.of(scatters, True, Regularisation(), "wide").directions(None)
     np.testing.assert_allclose(of_rows.values, 1)
     np.testing.assert_allclose(found.toarray(), of_rows.vectors, atol=1e-7)

@@ -6,7 +6,7 @@ from ls_problems import factor, inputs, problem
 from scipy import sparse
 
 from eigenfeat.least_squares.quotient import pose
-from eigenfeat.least_squares.rows import centre, centre_kernel
+from eigenfeat.least_squares.rows import append_differences, centre, centre_kernel
 from eigenfeat.least_squares.solve import solve as solve_least_squares
 from eigenfeat.least_squares.targets import reduce
 from eigenfeat.moments.forms import DenseForm
@@ -45,7 +45,7 @@ def test_differences_below_the_rows_are_noise_alone(is_sparse):
     rng = np.random.default_rng(2)
     X, D = inputs(rng, 25, 6), rng.normal(size=(7, 6))
     one = problem(X, *factor("any", rng, 25), shift=0.3, is_sparse=is_sparse)
-    more = one.with_differences(sparse.csr_array(D) if is_sparse else D)
+    more = one.over(append_differences(one.rows, sparse.csr_array(D) if is_sparse else D))
     np.testing.assert_allclose(more.noise.toarray(), one.noise.toarray() + D.T @ D, atol=1e-10)
     np.testing.assert_allclose(more.signal.toarray(), one.signal.toarray(), atol=1e-10)
 

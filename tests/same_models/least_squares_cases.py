@@ -38,6 +38,9 @@ MODELS = {
 LSQR_NOW = "block_cg"
 """The solver that was called "lsqr" when the outputs were stored."""
 
+PLAIN = {"penalty": None, "alpha": 1.0}
+"""The defaults when the outputs were stored."""
+
 POLY = {"kernel": "poly", "gamma": 1 / 13}
 """With the default gamma of that time, one over the number of columns."""
 
@@ -59,7 +62,7 @@ def outputs_of(model: str) -> tuple[str, ...]:
 
 
 def least_squares(model: str, name: str, rows: Source = wine, parameters: dict | None = None, **how) -> Case:
-    parameters = {"tol": 1e-12, "max_iter": 20_000, **(parameters or {})}
+    parameters = {**PLAIN, "tol": 1e-12, "max_iter": 20_000, **(parameters or {})}
     outputs = tuple(o for o in outputs_of(model) if not ("kernel" in parameters and o == "x_loadings_"))
     make = partial(new, model, **parameters)
     return Case(f"{model}-{name}", make, rows_for(model, rows), outputs, **how)
@@ -127,13 +130,13 @@ def single_cases() -> Iterator[Case]:
         yield least_squares("HypergraphFeatures", expansion, parameters={"graph": expansion})
         weighted = {"graph": expansion, "penalty": "ridge"}
         yield least_squares("HypergraphFeatures", f"{expansion} weights", words, weighted, fit=weighted_fit)
-    plain = {"tol": 1e-12, "ridge": 0.1}
+    plain = {**PLAIN, "tol": 1e-12, "ridge": 0.1}
     precomputed = partial(new, "LeastSquaresLDA", kernel="precomputed", **plain)
     yield Case("LeastSquaresLDA-kernel precomputed", precomputed, as_kernel(wine, 0.05), TRANSFORMED)
     classes = partial(new, "HypergraphFeatures", **plain)
     yield Case("HypergraphFeatures-classes", classes, wine, TRANSFORMED)
     for model in ("LeastSquaresCCA", "LeastSquaresOPLS"):
-        vector = partial(new, model, tol=1e-12)
+        vector = partial(new, model, **PLAIN, tol=1e-12)
         yield Case(f"{model}-one target", vector, curve, (*TRANSFORMED, "predict"))
         yield Case(f"{model}-sparse labels", vector, sparse_labels, (*TRANSFORMED, "predict"))
 
@@ -150,7 +153,7 @@ def search(model: str, name: str, parameters: dict, rows: Source = wine, fit: Fi
 
 
 def search_cases(model: str) -> Iterator[Case]:
-    yield search(model, "plain", {})
+    yield search(model, "plain", {"alphas": [1e-6, 1e-4, 1e-2, 1.0, 10.0, 100.0, 1000.0]})
     yield search(model, "weights", {"alphas": [0.1, 1.0, 10.0]}, fit=weighted_fit)
     yield search(model, "folds", {"cv": 3, "alphas": [0.1, 1.0, 10.0, 100.0]})
     yield search(model, "csr folds", {"cv": 3, "alphas": [0.1, 10.0], "solver": LSQR_NOW}, words)

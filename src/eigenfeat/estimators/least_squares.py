@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.base import clone
 
-from eigenfeat._sklearn import NON_NEGATIVE, checked_fit
+from eigenfeat._sklearn import NON_NEGATIVE, StrOptions, checked_fit
 from eigenfeat.estimators.edge import renamed_parameters
 from eigenfeat.estimators.least_squares_base import LeastSquaresBase
+from eigenfeat.estimators.least_squares_choice import DECOMPOSED, LEFT_OUT, by_leave_one_out
 from eigenfeat.estimators.least_squares_docs import documented
 from eigenfeat.estimators.least_squares_models import (
     GRAPH_CONSTRAINTS,
@@ -20,6 +22,7 @@ from eigenfeat.estimators.streaming import streamed
 from eigenfeat.least_squares.moment_form import MomentForm, Scatters
 from eigenfeat.least_squares.paths import SPARSE_PENALTIES
 from eigenfeat.least_squares.quotient import LeastSquaresQuotient
+from eigenfeat.least_squares.spectrum import RowSpectrum
 from eigenfeat.quotients import Regularisation
 from eigenfeat.rows import RowSource
 
@@ -27,14 +30,17 @@ from eigenfeat.rows import RowSource
 class LeastSquaresTransformer(LeastSquaresBase):
     """Base of the estimators with an ``alpha``, of rows or of moments."""
 
-    _parameter_constraints: dict = {**LeastSquaresBase._parameter_constraints, "alpha": [NON_NEGATIVE]}
+    _parameter_constraints: dict = {
+        **LeastSquaresBase._parameter_constraints,
+        "alpha": [NON_NEGATIVE, StrOptions({"loo"})],
+    }
 
     def __init__(
         self,
         n_components=None,
         *,
-        penalty=None,
-        alpha=1.0,
+        penalty="ridge",
+        alpha="loo",
         l1_ratio=0.5,
         ridge=0.0,
         solver="auto",
@@ -66,8 +72,9 @@ class LeastSquaresTransformer(LeastSquaresBase):
     def fit_moments(self, moments):
         """Fit from moments alone: least squares in its moment form, of rows seen elsewhere or by other machines.
 
-        The same components as `fit` on the rows, up to rounding. Only the ridge can be asked for: sparse penalties and
-        kernels need the rows.
+        The same components as `fit` on the rows, up to rounding, at the same alpha. Only the ridge can be asked for:
+        sparse penalties and kernels need the rows. So does leaving rows out: ``alpha="loo"`` is here generalized
+        cross-validation, which puts the mean influence of rows in the place of each row's own.
 
         Parameters
         ----------
@@ -82,9 +89,10 @@ class LeastSquaresTransformer(LeastSquaresBase):
         """
         scatters = self._scatters(moments)
         self._check_moment_settings(scatters.solver)
-        alpha = float(self.alpha) if self.penalty == "ridge" else 0.0
-        form = MomentForm.of(scatters, self._project, Regularisation(self.ridge), alpha, self._label)
+        form = MomentForm.of(scatters, self._project, Regularisation(self.ridge), self._label)
         self._refuse_no_targets(form.space.rank)
+        self.alpha_ = self._moment_alpha(form, scatters)
+        form = form.shifted(self.alpha_)
         self.n_features_in_ = len(scatters.input_mean)
         found = form.directions(self.n_components)
         vectors = found.toarray()
@@ -95,6 +103,19 @@ class LeastSquaresTransformer(LeastSquaresBase):
         self._keep_components(vectors, scatters.input_mean)
         self._store_targets(form.quotient, vectors, lambda: form.relation(vectors))
         return self
+
+    def _moment_alpha(self, form: MomentForm, scatters: Scatters) -> float:
+        if self.penalty is None:
+            return 0.0
+        if self.alpha != "loo":
+            return float(self.alpha)
+        chosen = form.chosen_alpha(scatters)
+        if chosen is None:
+            raise ValueError(
+                "alpha='loo' cannot be chosen from the moments of about as many rows as columns, which do not tell one "
+                "row from another: give alpha a number (0 for none), or call fit(X, y)."
+            )
+        return chosen
 
     def _scatters(self, moments) -> Scatters:
         """Sums over rows and targets from moments."""
@@ -115,12 +136,25 @@ class LeastSquaresTransformer(LeastSquaresBase):
                     f"{name}={value!r} works on rows, not on these moments: set {name}={ways_out}, or call fit(X, y)."
                 )
 
-    def _choose_alpha(self, X, y, weights, quotient: LeastSquaresQuotient) -> float:
-        if self.penalty in SPARSE_PENALTIES and self.alpha == 0:
+    def _choose_alpha(self, X, y, weights, quotient: LeastSquaresQuotient) -> tuple[float, RowSpectrum | None]:
+        if self.penalty is None:
+            return 0.0, None
+        if self.alpha == 0 and self.penalty in SPARSE_PENALTIES:
             raise ValueError(
                 f"alpha=0 with penalty={self.penalty!r} is no penalty: set penalty=None, or a positive alpha."
             )
-        return self.alpha
+        if self.alpha != "loo":
+            return float(self.alpha), None
+        if self.penalty in SPARSE_PENALTIES:
+            return self._on_folds(X, y, weights, quotient, None).best, None
+        if min(quotient.rows.shape) <= DECOMPOSED:
+            choice = by_leave_one_out(quotient, max_rows=LEFT_OUT)
+            return choice.best, choice.spectrum
+        # The best ridge is one of noise over signal, which do not change with the number of rows.
+        some = np.sort(np.random.default_rng(0).permutation(X.shape[0])[:DECOMPOSED])
+        fewer = X[some][:, some] if self.kernel == "precomputed" else X[some]
+        _, smaller = clone(self)._posed(fewer, y[some], None if weights is None else weights[some], None)
+        return by_leave_one_out(smaller).best, None
 
 
 @documented
@@ -151,10 +185,10 @@ class LeastSquaresLDA(ClassTargets, LeastSquaresTransformer):
     >>> from sklearn.datasets import load_iris
     >>> from eigenfeat import LeastSquaresLDA
     >>> X, y = load_iris(return_X_y=True)
-    >>> lda = LeastSquaresLDA(penalty="ridge", alpha=0.1).fit(X, y)
-    >>> lda.transform(X).shape, lda.solver_
-    ((150, 2), 'primal')
-    >>> lda.eigenvalues_.round(2)
+    >>> lda = LeastSquaresLDA().fit(X, y)
+    >>> lda.transform(X).shape, round(lda.alpha_, 2)
+    ((150, 2), 1.47)
+    >>> LeastSquaresLDA(alpha=0).fit(X, y).eigenvalues_.round(2)  # no ridge: the plain eigenproblem
     array([0.97, 0.22])
     """
 
@@ -192,7 +226,7 @@ class LeastSquaresCCA(CorrelatedTargets, LeastSquaresTransformer):
     >>> from sklearn.datasets import load_linnerud
     >>> from eigenfeat import LeastSquaresCCA
     >>> X, Y = load_linnerud(return_X_y=True)
-    >>> cca = LeastSquaresCCA().fit(X, Y)
+    >>> cca = LeastSquaresCCA(alpha=0).fit(X, Y)  # no ridge: canonical correlations as they are
     >>> cca.canonical_correlations_.round(3)
     array([0.796, 0.201, 0.073])
     >>> x_scores, y_scores = cca.transform(X, Y)
@@ -226,8 +260,8 @@ class LeastSquaresOPLS(TargetRegression, LeastSquaresTransformer):
     >>> X, Y = load_linnerud(return_X_y=True)
     >>> opls = LeastSquaresOPLS(n_components=1).fit(X, Y)
     >>> opls.predict(X[:2]).round(1)
-    array([[176.1,  34.9,  56.5],
-           [188.9,  37.3,  54.6]])
+    array([[176.2,  35. ,  56.4],
+           [183.8,  36.3,  55.4]])
     """
 
 
@@ -274,8 +308,8 @@ class HypergraphFeatures(HypergraphTargets, LeastSquaresTransformer):
         n_components=None,
         *,
         graph="star",
-        penalty=None,
-        alpha=1.0,
+        penalty="ridge",
+        alpha="loo",
         l1_ratio=0.5,
         ridge=0.0,
         solver="auto",

@@ -13,17 +13,31 @@ from sklearn.utils import check_array
 
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import ComponentsMixin, Estimator
+<<<<<<< HEAD
 from eigenfeat.estimators.streaming import is_stream, refuse_source
+=======
+from eigenfeat.estimators.least_squares_choice import Choice, on_folds
+from eigenfeat.estimators.streaming import refuse_source
+>>>>>>> lsq
 from eigenfeat.estimators.validation import check_kernel_takes, check_weights
 from eigenfeat.least_squares.coordinate_descent import Descent
-from eigenfeat.least_squares.graph import neighbour_differences
+from eigenfeat.least_squares.graph import laplacian_root, neighbour_pairs
+from eigenfeat.least_squares.leave_one_out import decades
 from eigenfeat.least_squares.paths import SPARSE_PENALTIES, Settings, solve_at, solve_path
 from eigenfeat.least_squares.penalised import aligned_targets, default_alphas, warn_of_gaps
 from eigenfeat.least_squares.quotient import LeastSquaresQuotient, pose
 from eigenfeat.least_squares.relation import TargetRelation
-from eigenfeat.least_squares.rows import CentredRows, centre, centre_kernel
+from eigenfeat.least_squares.rows import (
+    CentredKernel,
+    CentredRows,
+    append_differences,
+    centre,
+    centre_kernel,
+    centre_kernel_with,
+)
 from eigenfeat.least_squares.solution import Solution
 from eigenfeat.least_squares.solve import SOLVERS
+from eigenfeat.least_squares.spectrum import RowSpectrum, decompose
 from eigenfeat.least_squares.targets import reduce
 from eigenfeat.moments import CrossMoments, Moments
 from eigenfeat.quotients import Quotient, Regularisation
@@ -40,15 +54,22 @@ class AlphaPath:
     ----------
     alphas : (m,) array
         Descending.
-    components : (m, k, d) array
-        Directions as rows for each alpha; ones that a penalty emptied are zero.
+    components : (m, k, d) array or None
+        Directions as rows for each alpha; ones that a penalty emptied are zero. Without ``kernel``.
     eigenvalues : (m, k) array
         The quotient each of them attains.
+    dual_coef : (m, k, n) array or None
+        Coefficients of the training rows. With ``kernel``.
+    offsets : (m, k) array
+        What is added to the projection on each: ``X @ components[i].T + offsets[i]``, with a kernel
+        ``K @ dual_coef[i].T + offsets[i]`` from the values K between new and training rows.
     """
 
     alphas: np.ndarray
-    components: np.ndarray
+    components: np.ndarray | None
     eigenvalues: np.ndarray
+    dual_coef: np.ndarray | None
+    offsets: np.ndarray
 
 
 class LeastSquaresBase(ComponentsMixin, Estimator):
@@ -114,7 +135,8 @@ class LeastSquaresBase(ComponentsMixin, Estimator):
             An integer weight equals that many copies of the row.
         X_unlabelled : (m, d) array or sparse matrix, optional
             More rows, of which only the geometry is known: directions that tell neighbours apart are penalised, see
-            ``smoothness``. In a Pipeline, name it in ``transform_input``.
+            ``smoothness``. With a kernel they are among the rows a direction is made of. In a Pipeline, name it in
+            ``transform_input``.
 
         Returns
         -------
@@ -123,14 +145,12 @@ class LeastSquaresBase(ComponentsMixin, Estimator):
         if is_stream(X):
             return self._fit_source(X, y, sample_weight, X_unlabelled)
         X, y, weights = self._validated(X, y, sample_weight)
-        quotient = self._quotient(X, y, weights)
-        alpha = self._choose_alpha(X, y, weights, quotient)
-        if X_unlabelled is not None:
-            quotient = self._with_unlabelled(X, quotient, X_unlabelled)
-        solution = solve_at(quotient, alpha, self._settings())
+        points, quotient = self._posed(X, y, weights, X_unlabelled)
+        self.alpha_, spectrum = self._choose_alpha(X, y, weights, quotient)
+        solution = solve_at(quotient, self.alpha_, self._settings(), spectrum)
         if self._settings().is_sparse:
             warn_of_gaps(solution.converged, self.max_iter, self.tol)
-        self._keep_solution(X, quotient, solution)
+        self._keep_solution(points, quotient, solution)
         return self
 
     def path(self, X, y, alphas=None, sample_weight=None):
@@ -144,37 +164,41 @@ class LeastSquaresBase(ComponentsMixin, Estimator):
             As in `fit`.
         alphas : array, optional
             For "lasso", "elasticnet" and "group", by default 50 values from the smallest that leaves no weight down to
-            a thousandth of it; for "ridge" 1e3 down to 1e-6.
+            a thousandth of it; for "ridge" powers of ten of the trace of XᵀX, from ten down to a hundredth of its
+            smallest eigenvalue.
 
         Returns
         -------
         AlphaPath
         """
-        if self.penalty is None or self.kernel is not None:
+        if self.penalty is None:
             raise ValueError(
-                f"path needs a penalty and inputs to weigh; got penalty={self.penalty!r}, kernel={self.kernel!r}. Set "
-                'penalty to "ridge", "lasso", "elasticnet" or "group", and kernel to None.'
+                'path needs a penalty whose weight can vary; got penalty=None. Set penalty to "ridge", "lasso", '
+                '"elasticnet" or "group".'
             )
         return clone(self)._path(X, y, alphas, sample_weight)  # what was fitted stays as it is
 
     @checked_fit
     def _path(self, X, y, alphas, sample_weight) -> AlphaPath:
         X, y, weights = self._validated(X, y, sample_weight)
-        quotient = self._quotient(X, y, weights)
+        _, quotient = self._posed(X, y, weights, None)
         alphas = np.sort(self._path_alphas(quotient) if alphas is None else self._checked_alphas(alphas))[::-1]
         solutions = list(solve_path(quotient, alphas, self._settings()))
-        width = max(len(solution.values) for solution in solutions)
-        components = np.zeros((len(alphas), width, X.shape[1]), dtype=X.dtype)
-        eigenvalues = np.zeros((len(alphas), width), dtype=X.dtype)
+        shape = (len(alphas), max(len(solution.values) for solution in solutions))
+        weighed = np.zeros((*shape, X.shape[1] if self.kernel is None else X.shape[0]), dtype=X.dtype)
+        offsets, eigenvalues = np.zeros(shape, dtype=X.dtype), np.zeros(shape, dtype=X.dtype)
         for i, solution in enumerate(solutions):
-            components[i, : len(solution.values)] = solution.vectors.T
-            eigenvalues[i, : len(solution.values)] = solution.values
-        return AlphaPath(alphas, components, eigenvalues)
+            one, offset = self._projection(quotient, solution.vectors)
+            weighed[i, : len(one)], offsets[i, : len(one)], eigenvalues[i, : len(one)] = one, offset, solution.values
+        by_columns = self.kernel is None
+        return AlphaPath(alphas, weighed if by_columns else None, eigenvalues, None if by_columns else weighed, offsets)
 
     # ------------------------------------------------------------------ settings
 
     def _path_alphas(self, quotient: LeastSquaresQuotient) -> np.ndarray:
-        return np.logspace(-6, 3, 10) if self.penalty == "ridge" else self._sparse_alphas(quotient, 50)
+        if self.penalty == "ridge":
+            return decades(decompose(quotient.rows).singular_values ** 2)
+        return self._sparse_alphas(quotient, 50)
 
     def _sparse_alphas(self, quotient: LeastSquaresQuotient, n_alphas: int) -> np.ndarray:
         assert isinstance(quotient.rows, CentredRows)
@@ -195,9 +219,19 @@ class LeastSquaresBase(ComponentsMixin, Estimator):
     def _settings(self) -> Settings:
         return Settings(self.penalty, self.l1_ratio, self.n_components, self.solver, self.tol, self.max_iter)
 
-    def _choose_alpha(self, X, y, weights, quotient: LeastSquaresQuotient) -> float:
-        """The weight of the penalty."""
+    def _choose_alpha(self, X, y, weights, quotient: LeastSquaresQuotient) -> tuple[float, RowSpectrum | None]:
+        """The weight of the penalty, and the decomposition of the rows if choosing it took one."""
         raise NotImplementedError
+
+    def _on_folds(self, X, y, weights, quotient: LeastSquaresQuotient, alphas, cv=None) -> Choice:
+        """Errors of the candidates, given or by default, on held-out folds."""
+        if alphas is None and self.penalty == "ridge":
+            alphas = decades(decompose(quotient.rows).singular_values ** 2)
+        elif alphas is None:
+            alphas = self._sparse_alphas(quotient, 21)[1:]
+        kernel = None if self.kernel is None else self._kernel_matrix(X, weights)
+        classes = not self._multi_output
+        return on_folds(X, y, weights, quotient, alphas, self._settings(), cv, classes=classes, kernel=kernel)
 
     def _check_combination(self) -> None:
         if self.kernel is not None and self.penalty in SPARSE_PENALTIES:
@@ -225,9 +259,34 @@ class LeastSquaresBase(ComponentsMixin, Estimator):
         """Rows of H from the checked y."""
         raise NotImplementedError
 
-    def _quotient(self, X, y, weights) -> LeastSquaresQuotient:
-        by_columns = self.kernel is None
-        rows = centre(X, weights) if by_columns else centre_kernel(self._kernel_matrix(X, weights), weights)
+    def _posed(self, X, y, weights, X_unlabelled):
+        """The points that directions are made of, X and unlabelled rows, and the quotient."""
+        if self.kernel is not None:
+            return self._posed_by_kernel(X, y, weights, X_unlabelled)
+        rows = centre(X, weights)
+        quotient = self._quotient(rows, y, weights)
+        if X_unlabelled is None:
+            return X, quotient
+        both, pairs, weight = self._neighbours(X, X_unlabelled, quotient)
+        differences = pairs @ both * X.dtype.type(weight)
+        if not rows.is_sparse and not isinstance(differences, np.ndarray):
+            differences = differences.toarray()
+        return X, quotient.over(append_differences(rows, differences))
+
+    def _posed_by_kernel(self, X, y, weights, X_unlabelled):
+        quotient = self._quotient(centre_kernel(self._kernel_matrix(X, weights), weights), y, weights)
+        if X_unlabelled is None:
+            return X, quotient
+        if self.kernel == "precomputed":
+            raise ValueError(
+                "X_unlabelled needs a kernel by name, or a function of two rows: of kernel='precomputed' no values "
+                "between labelled and unlabelled rows are known."
+            )
+        both, pairs, weight = self._neighbours(X, X_unlabelled, quotient)
+        K = KernelRows(self.kernel_, both).between(np.arange(both.shape[0]))
+        return both, quotient.over(centre_kernel_with(K, weight * laplacian_root(pairs), weights, X.shape[0]))
+
+    def _quotient(self, rows: CentredRows | CentredKernel, y, weights) -> LeastSquaresQuotient:
         targets = reduce(self._factor(y, weights), rows.root, project=self._project, dtype=rows.dtype)
         self._refuse_no_targets(targets.rank)
         return pose(rows, targets, Regularisation(self.ridge), self._label)
@@ -239,19 +298,15 @@ class LeastSquaresBase(ComponentsMixin, Estimator):
                 "target columns."
             )
 
-    def _with_unlabelled(self, X, quotient: LeastSquaresQuotient, X_unlabelled) -> LeastSquaresQuotient:
-        if not isinstance(quotient.rows, CentredRows):
-            raise ValueError("X_unlabelled needs kernel=None: the graph's penalty is on directions in the inputs.")
+    def _neighbours(self, X, X_unlabelled, quotient: LeastSquaresQuotient):
+        """All rows, the pairs of neighbours among them, and the square root of the weight of each pair."""
         more = check_array(X_unlabelled, accept_sparse="csr", dtype=X.dtype, input_name="X_unlabelled")
         if more.shape[1] != X.shape[1]:
             raise ValueError(f"X_unlabelled has {more.shape[1]} features, X has {X.shape[1]}: they must agree.")
         both = sparse.vstack([X, more]).tocsr() if sparse.issparse(X) or sparse.issparse(more) else np.vstack([X, more])
-        differences = neighbour_differences(both, min(self.n_neighbors, both.shape[0] - 1))
-        if not quotient.rows.is_sparse and not isinstance(differences, np.ndarray):
-            differences = differences.toarray()
+        pairs = neighbour_pairs(both, min(self.n_neighbors, both.shape[0] - 1))
         root = quotient.rows.root
-        weight = np.sqrt(self.smoothness * float(root @ root) / differences.shape[0])
-        return quotient.with_differences(differences * X.dtype.type(weight))
+        return both, pairs, np.sqrt(self.smoothness * float(root @ root) / pairs.shape[0])
 
     def _kernel_matrix(self, X, weights) -> np.ndarray:
         """The kernel between the training rows; its parameters, with defaults filled in, are kept for new ones."""
@@ -285,7 +340,7 @@ class LeastSquaresBase(ComponentsMixin, Estimator):
                 stacklevel=4,
             )
 
-    def _keep_solution(self, X, quotient: LeastSquaresQuotient, solution: Solution) -> None:
+    def _keep_solution(self, points, quotient: LeastSquaresQuotient, solution: Solution) -> None:
         self._check_found(len(solution.values))
         self.eigenvalues_, self.residuals_, self.solver_ = solution.values, solution.residuals, solution.solver
         self.n_iter_, self.converged_, self.criterion_ = solution.n_iter, solution.converged, quotient.kind
@@ -299,26 +354,28 @@ class LeastSquaresBase(ComponentsMixin, Estimator):
         if isinstance(quotient.rows, CentredRows):
             self._keep_components(solution.vectors, quotient.rows.mean)
         else:
-            self._keep_expansion(X, quotient, solution)
+            self._keep_expansion(points, quotient, solution)
         self._store_targets(quotient, solution.vectors, lambda: TargetRelation.of_rows(quotient, solution))
 
     def _keep_components(self, vectors: np.ndarray, mean: np.ndarray) -> None:
-        self.mean_ = mean
+        self.mean_ = mean.astype(vectors.dtype)
         self.components_ = np.ascontiguousarray(vectors.T)
-        self.offsets_ = -(self.components_ @ mean)
+        self.offsets_ = -(self.components_ @ mean).astype(vectors.dtype)
         self.fitted_ = Fitted(features=Chain((Affine.of(self.components_.T, self.offsets_),)))
 
-    def _keep_expansion(self, X, quotient: LeastSquaresQuotient, solution: Solution) -> None:
-        """Coefficients of the kernel's values as they are, uncentred and unweighted."""
-        root = quotient.rows.root
-        coefficients = root[:, None] * solution.vectors
-        coefficients -= np.outer(root**2 / (root @ root), coefficients.sum(axis=0))
-        self.X_fit_ = X
-        self.dual_coef_ = np.ascontiguousarray(coefficients.T)
-        self.offsets_ = -(self.dual_coef_ @ quotient.rows.mean)
-        points = np.arange(X.shape[0]) if self.kernel == "precomputed" else X
+    def _keep_expansion(self, points, quotient: LeastSquaresQuotient, solution: Solution) -> None:
+        self.X_fit_ = points
+        self.dual_coef_, self.offsets_ = self._projection(quotient, solution.vectors)
+        points = np.arange(points.shape[0]) if self.kernel == "precomputed" else points
         stage = KernelExpansion(self.kernel_, points, self.dual_coef_.T, self.offsets_)
         self.fitted_ = Fitted(features=Chain((stage,)))
+
+    def _projection(self, quotient: LeastSquaresQuotient, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(k, d or n) weights of inputs, or of the kernel's values as they are, and what is added to their sum."""
+        rows = quotient.rows
+        weighed = vectors if isinstance(rows, CentredRows) else rows.point_coefficients(vectors)
+        offsets = -(weighed.T @ rows.mean)
+        return np.ascontiguousarray(weighed.T, dtype=vectors.dtype), offsets.astype(vectors.dtype)
 
     def _store_targets(self, quotient: Quotient, vectors: np.ndarray, relate: Callable[[], TargetRelation]) -> None:
         """Attributes of a model that knows more than directions."""

@@ -1,14 +1,11 @@
-"""The least-squares family with its penalty chosen by generalized cross-validation or on held-out folds."""
+"""The least-squares family with its penalty chosen by leave-one-out or on held-out folds."""
 
 from __future__ import annotations
-
-import numpy as np
-from scipy.linalg import eigh
-from sklearn.model_selection import check_cv
 
 from eigenfeat._sklearn import StrOptions
 from eigenfeat.estimators.edge import renamed_parameters
 from eigenfeat.estimators.least_squares_base import LeastSquaresBase
+from eigenfeat.estimators.least_squares_choice import by_leave_one_out
 from eigenfeat.estimators.least_squares_docs import FRAGMENTS, REFERENCE, filled
 from eigenfeat.estimators.least_squares_models import (
     GRAPH_CONSTRAINTS,
@@ -19,11 +16,9 @@ from eigenfeat.estimators.least_squares_models import (
     TargetRegression,
 )
 from eigenfeat.estimators.search import keep_search
-from eigenfeat.least_squares.folds import fold_errors
-from eigenfeat.least_squares.paths import PAPER_ALPHAS, SPARSE_PENALTIES
-from eigenfeat.least_squares.penalised import aligned_targets
+from eigenfeat.least_squares.paths import SPARSE_PENALTIES
 from eigenfeat.least_squares.quotient import LeastSquaresQuotient
-from eigenfeat.least_squares.spectrum import decompose, generalized_cross_validation
+from eigenfeat.least_squares.spectrum import RowSpectrum
 
 
 class LeastSquaresSearch(LeastSquaresBase):
@@ -71,47 +66,26 @@ class LeastSquaresSearch(LeastSquaresBase):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _choose_alpha(self, X, y, weights, quotient: LeastSquaresQuotient) -> float:
-        alphas = self._candidates(quotient)
+    def _choose_alpha(self, X, y, weights, quotient: LeastSquaresQuotient) -> tuple[float, RowSpectrum | None]:
+        alphas = None if self.alphas is None else self._checked_alphas(self.alphas)
         if self.cv is None and self.penalty == "ridge":
-            errors = generalized_cross_validation(quotient, decompose(quotient.rows), alphas)[None]
+            choice = by_leave_one_out(quotient, alphas)
         else:
-            errors = self._fold_errors(X, y, weights, quotient, alphas)
-        self.alphas_, self.cv_errors_ = alphas, errors.mean(axis=0)
-        params = [{"alpha": float(alpha)} for alpha in alphas]
-        self.alpha_ = keep_search(self, params, -errors.T, ties=-alphas)["alpha"]  # of equals the most regularised
-        return self.alpha_
-
-    def _candidates(self, quotient: LeastSquaresQuotient) -> np.ndarray:
-        if self.alphas is None:
-            return np.array(PAPER_ALPHAS) if self.penalty == "ridge" else self._sparse_alphas(quotient, 21)[1:]
-        return self._checked_alphas(self.alphas)
-
-    def _fold_errors(self, X, y, weights, quotient: LeastSquaresQuotient, alphas: np.ndarray) -> np.ndarray:
-        settings = self._settings()
-        targets, root = quotient.targets.factor, quotient.rows.root
-        if settings.is_sparse:
-            targets = aligned_targets(quotient, settings.solve(quotient))
-        with np.errstate(divide="ignore"):
-            unweighted = targets * np.where(root > 0, 1 / root, 0)[:, None]
-        folds = list(check_cv(self.cv, y, classifier=not self._multi_output).split(X, y))
-        inputs = X if self.kernel is None else _feature_vectors(self._kernel_matrix(X, weights))
-        return fold_errors(inputs, unweighted, weights, folds, alphas, quotient.shift, settings)
-
-
-def _feature_vectors(kernel: np.ndarray) -> np.ndarray:
-    """Rows whose inner products are the kernel's, so that folds need no kernel of their own."""
-    values, Q = eigh(kernel, check_finite=False)
-    return Q * np.sqrt(np.maximum(values, 0))
+            choice = self._on_folds(X, y, weights, quotient, alphas, self.cv)
+        self.alphas_, self.cv_errors_ = choice.alphas, choice.errors.mean(axis=0)
+        params = [{"alpha": float(alpha)} for alpha in choice.alphas]
+        best = keep_search(self, params, -choice.errors.T, ties=-choice.alphas)  # of equals the most regularised
+        return best["alpha"], choice.spectrum
 
 
 _OPTIONS = """penalty : {"ridge", "lasso", "elasticnet", "group"}
     alphas : array, optional
-        Candidates; by default the LS paper's 1e-6, 1e-4, 1e-2, 1, 10, 100 and 1000 for the ridge, and for a sparse
-        penalty 20 values below the smallest that leaves no weight, down to a thousandth of it.
+        Candidates; by default for the ridge powers of ten of the trace of XᵀX, from ten down to a hundredth of its
+        smallest eigenvalue, and thirds of powers beside the best of them; for a sparse penalty 20 values below the
+        smallest that leaves no weight, down to a thousandth of it.
     cv : int, splitter or iterable, optional
-        Folds on which the squared error of predicting H from X is measured. By default generalized cross-validation for
-        the ridge, from one decomposition of X, and five folds for the sparse penalties.
+        Folds on which the squared error of predicting H from X is measured. By default exact leave-one-out for the
+        ridge, from one decomposition of X, and five folds for the sparse penalties.
     n_components, l1_ratio, ridge, solver, kernel, gamma, degree, coef0, smoothness, n_neighbors, tol, max_iter
         As in `{NAME}`.
 
@@ -125,9 +99,10 @@ _OPTIONS = """penalty : {"ridge", "lasso", "elasticnet", "group"}
         The choice as scikit-learn's searches give it: ``{"alpha": ...}``, minus its error, its place in ``alphas_``.
     cv_results_ : dict
         As scikit-learn's searches have it, scores being minus the errors: one split a fold, a single one for
-        generalized cross-validation.
+        leave-one-out.
     components_, eigenvalues_, ...
-        As in `{NAME}`, refitted on all rows at ``alpha_``; unlabelled rows take no part in the choice."""
+        As in `{NAME}`, refitted on all rows at ``alpha_``. Unlabelled rows stay while others are left out one by one,
+        and take no part in folds."""
 
 
 _SEARCH = f"""Parameters
@@ -156,8 +131,8 @@ class LeastSquaresLDACV(ClassTargets, LeastSquaresSearch):
     >>> from sklearn.datasets import load_iris
     >>> from eigenfeat import LeastSquaresLDACV
     >>> X, y = load_iris(return_X_y=True)
-    >>> LeastSquaresLDACV().fit(X, y).alpha_
-    1.0
+    >>> round(LeastSquaresLDACV().fit(X, y).alpha_, 2)
+    1.47
     """
 
 
@@ -213,7 +188,7 @@ class HypergraphFeaturesCV(HypergraphTargets, LeastSquaresSearch):
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from eigenfeat import HypergraphFeaturesCV
     >>> X, Y = make_multilabel_classification(random_state=0)
-    >>> HypergraphFeaturesCV().fit(X, Y).alpha_
+    >>> HypergraphFeaturesCV(alphas=[1, 10, 100, 1000]).fit(X, Y).alpha_
     100.0
     """
 

@@ -9,8 +9,11 @@ PARAMETERS = """n_components : int, optional
     penalty : {None, "ridge", "lasso", "elasticnet", "group"}
         On ½‖XW - T‖², with sums over rows: none, ½ alpha ‖W‖², alpha ‖W‖₁ (sparse directions), alpha (l1_ratio ‖W‖₁ +
         ½ (1 - l1_ratio) ‖W‖²), or alpha Σ ‖rows of W‖ (whole inputs drop out).
-    alpha : float
-        Weight of the penalty.
+    alpha : float or "loo"
+        Weight of the penalty. By default the ridge of least squared error at rows left out of the regression, one at a
+        time and exactly (PRESS), on a grid scaled to X; where X has more than 2,000 rows and columns, at 2,000 rows
+        drawn alike. A sparse penalty, which has no such formula, is chosen on five folds. 0 is the plain
+        eigenproblem, with a pseudo-inverse where XᵀX is singular.
     l1_ratio : float in (0, 1]
         Share of the 1-norm in "elasticnet".
     ridge : float
@@ -18,7 +21,8 @@ PARAMETERS = """n_components : int, optional
     solver : {"auto", "eigen", "primal", "dual", "block_cg", "lsqr"}
         All give the same directions: "eigen" decomposes X and solves the eigenproblem in its range; "primal" and "dual"
         factor XᵀX or XXᵀ; "block_cg" runs conjugate gradients on all targets at once, in memory O(nnz + (n + d) k);
-        "lsqr" is LSQR, a target at a time. "auto" factors the smaller matrix where it has at most 8,000 rows.
+        "lsqr" is LSQR, a target at a time. "auto" uses the decomposition that chose
+        alpha, else factors the smaller matrix where it has at most 8,000 rows.
     kernel : str or callable, optional
         The same model in the feature space of a kernel: "rbf", "inverse_multiquadric", "linear", "poly", "sigmoid",
         "laplacian", "cosine", "chi2", "additive_chi2", "precomputed", or a function of two rows.
@@ -40,13 +44,15 @@ ATTRIBUTES = """components_ : (n_components, d) array
         Directions as rows, scaled so that ``Wᵀ(XᵀX + shift·I)W = I`` with X centred and shift the ridge; with a sparse
         penalty the minimisers themselves. Without ``kernel``.
     dual_coef_ : (n_components, n) array
-        Coefficients of the training rows `X_fit_`. With ``kernel``.
+        Coefficients of the training rows `X_fit_`, unlabelled ones included. With ``kernel``.
     offsets_ : (n_components,) array
         What is added to the projection of each component: rows are seen from their mean.
     eigenvalues_ : (n_components,) array
         ``wᵀXᵀSXw / wᵀ(XᵀX + shift·I)w``.
     residuals_ : (n_components,) array
         Of the eigenvalue equation, relative.
+    alpha_ : float
+        The weight of the penalty, given or chosen.
     mean_ : (d,) array
         Of the training rows. Without ``kernel``.
     gamma_ : float

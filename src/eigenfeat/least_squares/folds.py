@@ -54,6 +54,6 @@ def _regressions(
         yield from (fit.vectors for fit in descend(Descent(rows, T), alphas, shift, settings))
         return
     spectrum = decompose(rows)
-    s, coordinates = spectrum.singular_values, spectrum.project(T)
+    s, coordinates = spectrum.singular_values, spectrum.project_block(T)
     for alpha in alphas:
-        yield spectrum.expand((s / (s**2 + s.dtype.type(shift + alpha)))[:, None] * coordinates)
+        yield spectrum.expand((s / (s**2 + shift + alpha))[:, None] * coordinates)

@@ -78,7 +78,7 @@ class TargetFactor:
         return (self.rows.shape[1], self.targets.rank)
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
-        return np.asarray(self.rows.combine(self.targets.factor), dtype=dtype)
+        return np.asarray(self.targets.against(self.rows), dtype=dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ class TargetReferences:
     targets: Targets
 
     def __len__(self) -> int:
-        return len(self.targets.loadings)
+        return len(self.targets.mean)
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
         along = self.rows.combine(self.targets.orthonormal)
@@ -97,7 +97,7 @@ class TargetReferences:
 
     def of_scores(self, scores: np.ndarray) -> np.ndarray:
         """(s, k) projections of the references on directions whose scores are known."""
-        return self.targets.writing @ (self.targets.orthonormal.T @ scores)
+        return self.targets.writing @ self.targets.along(scores)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +112,7 @@ class TargetScatter(OverRows):
 
     def of_scores(self, scores: np.ndarray) -> np.ndarray:
         """The product with vectors whose scores ``A @ vectors`` are known, without the shift."""
-        H = self.targets.factor
-        return self.rows.combine(H @ (H.T @ scores))
+        return self.rows.combine(self.targets.times(self.targets.transpose_times(scores)))
 
     def diagonal(self) -> np.ndarray:
         F = self._factor()

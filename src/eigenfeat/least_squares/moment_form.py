@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import eigh, svd
 
+from eigenfeat.least_squares.leave_one_out import decades, generalized_cross_validation, search
 from eigenfeat.least_squares.quotient import KIND
 from eigenfeat.least_squares.relation import TargetRelation
 from eigenfeat.least_squares.second_stage import tie_of
@@ -14,10 +15,13 @@ from eigenfeat.least_squares.targets import TargetSpace
 from eigenfeat.moments import CrossMoments, DenseForm, FactoredForm, Moments, RowStore, RowTerm, SymmetricForm
 from eigenfeat.quotients import Quotient, Regularisation
 from eigenfeat.solvers import DenseVectors, Directions, orient, solve
+from eigenfeat.solvers.conventions import rank_cutoff
 from eigenfeat.solvers.ties import shortest_first
 
 #: Of targets at unit diagonal, eigenvalues up to this share of the largest are rounding in the sums over many rows.
 COLLINEAR = 1e-11
+#: Up to this share of directions in rows, their mean influence still tells left-out rows from fitted ones.
+MEANINGFUL = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +37,8 @@ class Scatters:
     targets : (s, s) array
         HᵀH.
     input_mean, target_mean : (d,) and (s,) arrays
+    weight : float
+        Of all rows.
     """
 
     inputs: SymmetricForm
@@ -40,6 +46,7 @@ class Scatters:
     targets: np.ndarray
     input_mean: np.ndarray
     target_mean: np.ndarray
+    weight: float
 
     @classmethod
     def of_classes(cls, moments: Moments) -> Scatters:
@@ -47,7 +54,7 @@ class Scatters:
         weights, total, mean = moments.weights, float(moments.weights.sum()), moments.mean()
         cross = (moments.means - mean).T * weights
         targets = np.diag(weights) - np.outer(weights, weights / total)
-        return cls(moments.covariance().scaled(total), cross, targets, mean, moments.shares)
+        return cls(moments.covariance().scaled(total), cross, targets, mean, moments.shares, total)
 
     @classmethod
     def of_targets(cls, moments: CrossMoments) -> Scatters:
@@ -55,7 +62,7 @@ class Scatters:
         W = moments.weight
         inputs = DenseForm(W * moments.input_covariance())
         cross, targets = W * moments.cross(), W * moments.target_covariance()
-        return cls(inputs, cross, targets, moments.input_mean, moments.target_mean)
+        return cls(inputs, cross, targets, moments.input_mean, moments.target_mean, float(W))
 
     @property
     def solver(self) -> str:
@@ -86,15 +93,13 @@ class MomentForm:
     space: TargetSpace
 
     @classmethod
-    def of(
-        cls, scatters: Scatters, project: bool, regularisation: Regularisation, alpha: float, label: str
-    ) -> MomentForm:
+    def of(cls, scatters: Scatters, project: bool, regularisation: Regularisation, label: str) -> MomentForm:
         space = scatters.space(project)
         factor = (scatters.cross @ space.reading) * space.scale
         rows = RowStore(np.ascontiguousarray(factor.T))
         quotient = Quotient(
             signal=FactoredForm(rows, (RowTerm(np.arange(space.rank), scale=np.ones(space.rank)),)),
-            noise=regularisation.with_ridge(scatters.inputs).shifted(alpha),
+            noise=regularisation.with_ridge(scatters.inputs),
             signal_factor=factor,
             references=scatters.cross.T,
             origin=scatters.input_mean,
@@ -102,6 +107,10 @@ class MomentForm:
             kind=KIND,
         )
         return cls(quotient, space)
+
+    def shifted(self, alpha: float) -> MomentForm:
+        """The same with ``alpha`` more of a ridge."""
+        return replace(self, quotient=replace(self.quotient, noise=self.quotient.noise.shifted(alpha)))
 
     def directions(self, n_components: int | None) -> Directions:
         """The first directions, with the signs and the order of ties that rows would give."""
@@ -112,6 +121,26 @@ class MomentForm:
         if rotation is not None:
             V = orient(V @ rotation, self.quotient.references)
         return replace(found, vectors=DenseVectors(V)).take(slice(0, n_components))
+
+    def chosen_alpha(self, scatters: Scatters) -> float | None:
+        """The further ridge of least generalized cross-validation: each row's own influence is not in the moments.
+
+        None where nearly as many directions as rows leave that without meaning.
+        """
+        inputs, weight = scatters.inputs.toarray(), scatters.weight
+        shift = float(np.mean(self.quotient.noise.diagonal() - inputs.diagonal()))
+        squares, Q = eigh(inputs, check_finite=False)
+        kept = squares > rank_cutoff(squares, squares.dtype)
+        squares, Q = squares[kept], Q[:, kept]
+        if len(squares) > MEANINGFUL * (weight - 1):
+            return None
+        power = np.sum((Q.T @ self.quotient.signal_factor) ** 2, axis=1) / squares
+        outside = max(float(np.sum(self.space.scale**2)) - float(power.sum()), 0.0)
+        alphas, errors = search(
+            lambda alphas: generalized_cross_validation(squares, power, outside, weight, shift + alphas),
+            decades(squares),
+        )
+        return float(alphas[np.argmin(errors)])
 
     def relation(self, vectors: np.ndarray) -> TargetRelation:
         """The directions beside the targets."""

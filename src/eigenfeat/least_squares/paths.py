@@ -13,10 +13,9 @@ from eigenfeat.least_squares.quotient import LeastSquaresQuotient
 from eigenfeat.least_squares.rows import CentredRows
 from eigenfeat.least_squares.solution import LeastSquaresRequest, Solution
 from eigenfeat.least_squares.solve import choose, solve
-from eigenfeat.least_squares.spectrum import decompose, solve_spectral
+from eigenfeat.least_squares.spectrum import RowSpectrum, decompose, solve_spectral
 
 SPARSE_PENALTIES = ("lasso", "elasticnet", "group")
-PAPER_ALPHAS = (1e-6, 1e-4, 1e-2, 1.0, 10.0, 100.0, 1000.0)
 
 
 @dataclass(frozen=True)
@@ -47,8 +46,12 @@ class Settings:
         return Penalty(alpha * l1_share, alpha * (1 - l1_share) + shift, self.penalty == "group")
 
 
-def solve_at(quotient: LeastSquaresQuotient, alpha: float, settings: Settings) -> Solution:
-    """The solution for one alpha."""
+def solve_at(
+    quotient: LeastSquaresQuotient, alpha: float, settings: Settings, spectrum: RowSpectrum | None = None
+) -> Solution:
+    """The solution for one alpha, from the rows' decomposition where that is known and no other way is asked for."""
+    if spectrum is not None and settings.penalty == "ridge" and settings.solver in ("auto", "eigen"):
+        return solve_spectral(quotient.shifted(alpha), spectrum, n_components=settings.n_components)
     return next(iter(solve_path(quotient, [alpha], settings)))
 
 
@@ -75,7 +78,7 @@ def _ridge_path(
     iterates = choose(shifted[0], settings.request(), settings.solver).iterates
     if len(alphas) > 1 and not iterates:
         spectrum = decompose(quotient.rows)
-        coordinates = spectrum.project(quotient.targets.factor)
+        coordinates = spectrum.project(quotient.targets)
         yield from (solve_spectral(one, spectrum, coordinates, settings.n_components) for one in shifted)
         return
     start = None

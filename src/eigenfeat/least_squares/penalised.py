@@ -20,8 +20,7 @@ def aligned_targets(quotient: LeastSquaresQuotient, exact: Solution) -> np.ndarr
     T is as good. ``S A w`` is the target whose unpenalised regression is w at any rank, and equals T in the paper's
     case.
     """
-    H = quotient.targets.factor
-    targets = H @ (H.T @ exact.scores)
+    targets = quotient.targets.times(quotient.targets.transpose_times(exact.scores))
     norms = np.linalg.norm(targets, axis=0)
     return targets / np.where(norms > 0, norms, 1)
 
@@ -29,7 +28,7 @@ def aligned_targets(quotient: LeastSquaresQuotient, exact: Solution) -> np.ndarr
 def penalised_solution(quotient: LeastSquaresQuotient, fit: PenalisedFit, exact_solver: str, tol: float) -> Solution:
     """The minimisers as directions, unscaled, with the quotient each of them attains for a value."""
     scores = quotient.rows.times(fit.vectors)
-    signal = np.sum((quotient.targets.factor.T @ scores) ** 2, axis=0)
+    signal = np.sum(quotient.targets.transpose_times(scores) ** 2, axis=0)
     noise = np.sum(scores**2, axis=0) + scores.dtype.type(quotient.shift) * np.sum(fit.vectors**2, axis=0)
     values = np.divide(signal, noise, out=np.zeros_like(signal), where=noise > 0)
     return finish(quotient, fit.vectors, scores, values, exact_solver, fit.n_iter, fit.gaps <= tol)

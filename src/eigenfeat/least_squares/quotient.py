@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-from scipy import sparse
-
 from eigenfeat.least_squares.forms import RowScatter, TargetFactor, TargetReferences, TargetScatter
-from eigenfeat.least_squares.rows import CentredKernel, CentredRows, append_differences
+from eigenfeat.least_squares.rows import CentredKernel, CentredRows
 from eigenfeat.least_squares.targets import Targets
 from eigenfeat.quotients import NO_REGULARISATION, Quotient, Regularisation
 
@@ -49,11 +46,10 @@ class LeastSquaresQuotient(Quotient):
         """The same with ``alpha`` more of a ridge."""
         return replace(self, noise=self.noise.shifted(alpha))
 
-    def with_differences(self, differences: np.ndarray | sparse.csr_array) -> LeastSquaresQuotient:
-        """The same with rows below A that have targets of zero: noise alone, such as differences of neighbours."""
-        assert isinstance(self.rows, CentredRows)
-        rows = append_differences(self.rows, differences)
-        return _over(rows, self.targets.padded(differences.shape[0]), RowScatter(rows, self.shift), self.label)
+    def over(self, rows: CentredRows | CentredKernel) -> LeastSquaresQuotient:
+        """The same with more rows below A, of targets of zero: noise alone, such as differences of neighbours."""
+        targets = self.targets.padded(rows.matrix.shape[0] - self.rows.matrix.shape[0])
+        return _over(rows, targets, RowScatter(rows, self.shift), self.label)
 
 
 def pose(

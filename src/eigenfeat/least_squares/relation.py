@@ -33,7 +33,7 @@ class TargetRelation:
     def of_rows(cls, quotient: LeastSquaresQuotient, solution: Solution) -> TargetRelation:
         targets, scores = quotient.targets, solution.scores.astype(np.float64)
         noise = scores.T @ scores + solution.shift * quotient.rows.inner(solution.vectors, solution.scores)
-        return cls(targets, targets.orthonormal.T @ scores, noise)
+        return cls(targets, targets.along(scores), noise)
 
     def target_loadings(self) -> np.ndarray:
         """(k, s): the regression of H on the scores AW, under the same ridge."""

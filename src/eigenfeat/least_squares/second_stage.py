@@ -55,7 +55,7 @@ def rayleigh_ritz(
     kept = spread > rank_cutoff(spread, scores.dtype)
     whiten = (Q[:, kept] / np.sqrt(spread[kept])) / size[:, None]
     left, s, _ = svd(
-        whiten.T @ (scores64.T @ quotient.targets.factor.astype(np.float64)),
+        whiten.T @ np.asarray(quotient.targets.transpose_times(scores64), dtype=np.float64).T,
         full_matrices=False,
         check_finite=False,
     )

@@ -90,7 +90,7 @@ def orient(quotient: LeastSquaresQuotient, vectors: np.ndarray, scores: np.ndarr
     correlates with it is that of the largest entry, the rule of `eigenfeat.solvers.signs.orient`.
     """
     projections = quotient.references.of_scores(scores).astype(scores.dtype)
-    reach = np.linalg.norm(quotient.targets.writing, axis=1).max() * np.linalg.norm(scores, axis=0)
+    reach = quotient.targets.largest_column * np.linalg.norm(scores, axis=0)
     signs = reference_signs(projections, reach)
     signs = np.where(signs == 0, largest_entry_signs(vectors), signs).astype(scores.dtype)
     return vectors * signs, scores * signs

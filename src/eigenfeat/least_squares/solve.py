@@ -17,15 +17,13 @@ from eigenfeat.least_squares.quotient import LeastSquaresQuotient
 from eigenfeat.least_squares.rows import CentredRows
 from eigenfeat.least_squares.second_stage import eigenvectors
 from eigenfeat.least_squares.solution import LeastSquaresRequest, Regression, Solution
-from eigenfeat.least_squares.spectrum import solve_eigen
+from eigenfeat.least_squares.spectrum import SVD_LIMIT, solve_eigen
 from eigenfeat.quotients import Quotient
 from eigenfeat.solvers.contract import Need, Solver, SolverTable, Test, always, never
 from eigenfeat.solvers.needs import SIGNAL_FACTOR
 
 # Above this size of the smaller Gram matrix, "auto" prefers not to form it.
 GRAM_LIMIT = 8_000
-# Up to this many columns or rows, the SVD of dense rows is quick enough to be preferred for its accuracy.
-SVD_LIMIT = 600
 
 Regress = Callable[[LeastSquaresQuotient, LeastSquaresRequest], Regression]
 
