@@ -21,6 +21,7 @@ ORDER = [
     {"linear", "kernel", "scores", "least_squares"},
     {"stability"},
     {"estimators"},
+    {"tables"},
     {"export", "report"},
     {"cli"},
 ]

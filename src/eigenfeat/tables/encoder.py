@@ -188,7 +188,7 @@ class TableEncoder(TransformerMixin, Estimator):
         (n, n_outputs) array
         """
         check_is_fitted(self, "plans_")
-        names, columns = self._columns_of(X, reset=False)
+        _, columns = self._columns_of(X, reset=False)
         n_rows = len(columns[0])
         out = np.empty((n_rows, len(self.inputs_)), dtype=self.dtype)
         wrong: dict[str, tuple[int, int, Any]] = {}
@@ -219,7 +219,13 @@ class TableEncoder(TransformerMixin, Estimator):
         """Names and cells of a table, held against those of `fit`."""
         if not is_frame(X):
             X = validate_data(
-                self, X, dtype=None, ensure_all_finite="allow-nan", accept_sparse=False, reset=reset, ensure_min_samples=1
+                self,
+                X,
+                dtype=None,
+                ensure_all_finite="allow-nan",
+                accept_sparse=False,
+                reset=reset,
+                ensure_min_samples=1,
             )
             names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])
             return list(map(str, names)), array_columns(X)

@@ -25,7 +25,9 @@ ALL_DIFFERENT, FEWEST_FOR_ID = 0.95, 20
 DENSE = 1.5
 """Whole numbers that all differ are numbers of rows if their range is not longer than this times their count."""
 
-ID_NAME = re.compile(r"(^|[\W_])(id|uuid|guid|key|index|idx|row|record|serial|nr|no|number)$|^(id|uuid|index|unnamed|column)\b|Id$|ID$")
+ID_NAME = re.compile(
+    r"(^|[\W_])(id|uuid|guid|key|index|idx|row|record|serial|nr|no|number)$|^(id|uuid|index|unnamed|column)\b|Id$|ID$"
+)
 LEVEL = 0.01
 """Missing cells inform, and get a column of their own, where a test against y would say so at this level."""
 
@@ -77,9 +79,7 @@ def _of_text(name: str, few: Any, column: Any, y: np.ndarray | None, limits: Lim
     notation, share = cells.notation_of(few)
     if share >= READABLE and not cells.is_code(few):
         found = cells.numbers(few, notation)
-        return _id_number(name, pa.array(found, from_pandas=True), column, notation) or _number(
-            name, column, y, limits
-        )
+        return _id_number(name, pa.array(found, from_pandas=True), column, notation) or _number(name, column, y, limits)
     _, share, _ = cells.date_pattern(few)
     if share >= READABLE:
         return _date(name, column, y, limits)
@@ -222,7 +222,9 @@ def informs(missing: np.ndarray, y: np.ndarray | None) -> bool:
         return False
     if y.dtype.kind == "f" and len(classes) > 20:
         return bool(min(n_missing, n - n_missing) > 1 and stats.ttest_ind(y[missing], y[~missing]).pvalue < LEVEL)
-    table = np.vstack([np.bincount(index[missing], minlength=len(classes)), np.bincount(index[~missing], minlength=len(classes))])
+    table = np.vstack(
+        [np.bincount(index[missing], minlength=len(classes)), np.bincount(index[~missing], minlength=len(classes))]
+    )
     return bool(stats.chi2_contingency(table).pvalue < LEVEL)
 
 
