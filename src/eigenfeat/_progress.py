@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import TypeVar
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,13 @@ def listening(listener: Listener) -> Iterator[None]:
         yield
     finally:
         _listeners.reset(token)
+
+
+def counted(items: Sequence[Item], stage: str) -> Iterator[Item]:
+    """The items, each reported as it begins: candidate k of n."""
+    for k, item in enumerate(items):
+        report(stage, k, len(items))
+        yield item
 
 
 def report(stage: str, done: int | None = None, total: int | None = None, note: str = "") -> None:

@@ -16,6 +16,8 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import _check_feature_names_in as check_feature_names_in
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
+from eigenfeat._callbacks import told_fit
+
 __all__ = [
     "COUNT",
     "NON_NEGATIVE",
@@ -62,7 +64,7 @@ def checked_fit(method: Callable) -> Callable:
         self._is_fitting = True
         try:
             with explained_breakdowns(type(self).__name__):
-                result = checked(self, *args, **kwargs)
+                result = told_fit(self, checked, *args, **kwargs)
             self._check_outcome()
         except BaseException:
             vars(self).clear()

@@ -153,15 +153,16 @@ def split(rows: Rows, share: float, seed: int, task: Task) -> tuple[Rows, Rows]:
         raise ValueError(f"--holdout {share} must be a share between 0 and 1, as 0.2; a file; or cv")
     groups = None
     if task.name == "classification":
+        assert rows.y is not None
         values, index, counts = np.unique(rows.y, return_inverse=True, return_counts=True)
         if counts.min() < 2:
             alone = [str(value) for value in values[counts < 2][:5]]
             raise ValueError(
-                f"{len(counts[counts < 2])} class(es) of {rows.place} have one row only ({', '.join(alone)}): nothing can "
-                "be learnt and held out of one row. Drop such rows, pool rare classes, or say --task regression"
+                f"{len(counts[counts < 2])} class(es) of {rows.place} have one row only ({', '.join(alone)}): nothing "
+                "can be learnt and held out of one row. Drop such rows, pool rare classes, or say --task regression"
             )
         groups = index
-    n_test = int(round(share * len(rows)))
+    n_test = round(share * len(rows))
     if groups is not None and len(np.unique(groups)) > min(n_test, len(rows) - n_test):
         groups = None
     if not 0 < n_test < len(rows):

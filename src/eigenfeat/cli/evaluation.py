@@ -73,8 +73,8 @@ def classification(
         warnings.append(f"never predicted: {', '.join(never[:8])}. Rows of these classes are always wrong")
     if wrong / n >= baseline - (interval[1] - interval[0]) / 2 and baseline > 0:
         warnings.append(
-            f"no better than always saying {frequent!s} ({baseline:.1%} wrong), as far as {n:,} rows can tell: the columns "
-            "may say nothing about the label"
+            f"no better than always saying {frequent!s} ({baseline:.1%} wrong), as far as {n:,} rows can tell: the "
+            "columns may say nothing about the label"
         )
     if not known.all():
         warnings.append(f"{int((~known).sum()):,} rows are of classes that were not in the training rows")

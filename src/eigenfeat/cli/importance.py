@@ -25,7 +25,8 @@ def importance(
     rng = np.random.default_rng(seed)
     if len(rows) > MOST_ROWS:
         rows = rows.take(np.sort(rng.choice(len(rows), MOST_ROWS, replace=False)))
-    plain = _loss(model, rows.X, rows.y, task)
+    y: Any = rows.y
+    plain = _loss(model, rows.X, y, task)
     used = _used(model, rows.X.column_names)[:MOST_COLUMNS]
     found = {}
     for name in used:
@@ -33,7 +34,7 @@ def importance(
         losses = []
         for _ in range(repeats):
             shuffled = rows.X.column(name).take(pa.array(rng.permutation(len(rows))))
-            losses.append(_loss(model, rows.X.set_column(place, name, shuffled), rows.y, task) - plain)
+            losses.append(_loss(model, rows.X.set_column(place, name, shuffled), y, task) - plain)
         found[name] = (float(np.mean(losses)), float(np.std(losses)))
     return dict(sorted(found.items(), key=lambda item: -item[1][0]))
 

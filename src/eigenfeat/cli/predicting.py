@@ -114,7 +114,8 @@ def _blocks(
     check_columns(file.place, file.names, [*names, *keep, *reading.labels])
     needed = [*dict.fromkeys([*names, *keep, *reading.labels])]
     task = dict(getattr(fitted, "card_", {})).get("task") or None
-    for block in read_ahead(file.batches(needed)):
+    blocks: Any = file.batches(needed)
+    for block in read_ahead(blocks):
         y = target(block, reading.labels, file.place, task) if reading.labels else None
         yield _as_taken(fitted, block.select(names)), {name: block.column(name) for name in keep}, y
 

@@ -36,6 +36,7 @@ def folds_of(rows: Rows, task: str, n_folds: int, seed: int) -> list[tuple[np.nd
     if len(rows) < 2 * n_folds:
         raise ValueError(f"{rows.place} has {len(rows)} rows: too few for {n_folds} folds")
     if task == "classification":
+        assert rows.y is not None
         counts = np.unique(rows.y, return_counts=True)[1]
         if counts.min() >= 2:
             n = int(min(n_folds, counts.min()))
@@ -92,7 +93,8 @@ def simplest(scores: list[Score], order: tuple[str, ...]) -> Score:
 
 def choose(candidates: dict[str, Any], rows: Rows, task: str, seed: int, budget: float | None) -> list[Score]:
     """Cross-validated scores, best first; where a budget of seconds is used up, of those that were tried."""
-    start, scores = time.perf_counter(), []
+    start = time.perf_counter()
+    scores: list[Score] = []
     for k, (name, model) in enumerate(candidates.items()):
         best = f"best so far {min(scores, key=lambda s: s.loss).name}" if scores else ""
         _progress.report(f"candidate {name}", k, len(candidates), best)
@@ -110,23 +112,23 @@ def choose(candidates: dict[str, Any], rows: Rows, task: str, seed: int, budget:
 
 
 def rows_within(fit: Callable[[Rows], float], rows: Rows, seconds: float, seed: int) -> Rows:
-    """As many rows as can be fitted in so many seconds, by two short fits of which the time is known.
+    """As many rows as can be fitted in so many seconds, by short fits of which the time is known.
 
     Parameters
     ----------
     fit : callable
         Fits rows and returns the seconds that took.
     """
-    sizes = [n for n in (2000, 8000) if n < len(rows)]
+    sizes = [n for n in (1000, 4000, 16_000) if n < len(rows)]
     order = np.random.default_rng(seed).permutation(len(rows))
     took: list[float] = []
     for n in sizes:
         took.append(fit(rows.take(np.sort(order[:n]))))
-        if sum(took) > seconds / 3:
+        if sum(took) > seconds / 4:
             break
     if not took:
         return rows
-    slope = max(took[-1] - took[0], 1e-9) / (sizes[len(took) - 1] - sizes[0]) if len(took) > 1 else took[0] / sizes[0]
-    left = 0.8 * (seconds - sum(took))
-    possible = int(sizes[len(took) - 1] + (left - took[-1]) / slope) if left > took[-1] else sizes[0]
+    tried = [0, *sizes[: len(took)]]
+    slope = max(took[-1] - (took[-2] if len(took) > 1 else 0.0), 1e-9) / (tried[-1] - tried[-2])
+    possible = int(tried[-1] + (0.8 * (seconds - sum(took)) - took[-1]) / slope)
     return rows if possible >= len(rows) else rows.take(np.sort(order[: max(possible, 100)]))

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import log_softmax
 from sklearn.utils import check_random_state
 
+from eigenfeat._progress import report
 from eigenfeat._threads import one_blas_thread
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.features.stack import StackSettings, fit_stack, layer_moments
@@ -242,6 +243,7 @@ class Search:
 
     def _try(self, recipe: Recipe, best: Trial | None) -> Trial:
         """The best penalty for a recipe: downhill from that of the best recipe, one way or, if it is up, the other."""
+        report(f"choices: trial {len(self.trials) + 1}", note="" if best is None else f"log loss {best.log_loss:.4f}")
         left_out = self.rows.left_out(self.bases[recipe.base_map], self.fit(recipe))
         tried: dict[int, Trial] = {}
 

@@ -9,6 +9,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
+from eigenfeat._progress import counted
 from eigenfeat._sklearn import N_JOBS, checked_fit
 from eigenfeat.estimators.edge import flat, renamed_parameters
 from eigenfeat.estimators.kernel_base import RENAMED, KernelEstimator
@@ -132,7 +133,7 @@ class KernelFisherClassifierCV(KernelDiscriminant):
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         found = Parallel(n_jobs=self.n_jobs)(
             delayed(left_out_scores)(replace(settings, gamma=gamma), *rows, alphas, self.threshold, seed)
-            for gamma in gammas
+            for gamma in counted(gammas, "candidate gamma")
         )
         self._keep_search(alphas, gammas, np.array(found))
         chosen = replace(settings, alpha=self.best_params_["alpha"], gamma=self.best_params_["gamma"])

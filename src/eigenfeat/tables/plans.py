@@ -19,14 +19,17 @@ CYCLES = {"month": 12.0, "weekday": 7.0, "hour": 24.0}
 class ColumnPlan(Protocol):
     """From the cells of one column to some columns of numbers, for any number of rows."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     @property
     def outputs(self) -> list[str]:
         """Names of the columns it makes."""
+        ...
 
     def apply(self, column: Any) -> tuple[np.ndarray, np.ndarray]:
         """(n, k) numbers without gaps, and which cells say something that could not be read."""
+        ...
 
 
 @dataclass(frozen=True)
