@@ -11,7 +11,8 @@ ROOT = Path(eigenfeat.__file__).parent
 
 # Lower layers first; a layer may import from itself and from those before it.
 ORDER = [
-    {"_destination", "_moved", "_threads"},
+    {"_destination", "_moved", "_progress", "_threads"},
+    {"_callbacks"},
     {"_sklearn"},
     {"rows"},
     {"moments"},
@@ -22,6 +23,7 @@ ORDER = [
     {"linear", "kernel", "scores", "least_squares"},
     {"stability"},
     {"estimators"},
+    {"tables"},
     {"export", "report"},
     {"cli"},
 ]

@@ -16,6 +16,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import _check_feature_names_in as check_feature_names_in
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
+from eigenfeat._callbacks import told_fit
 from eigenfeat._threads import blas_for_this_thread
 
 __all__ = [
@@ -64,7 +65,7 @@ def checked_fit(method: Callable) -> Callable:
         self._is_fitting = True
         try:
             with explained_breakdowns(type(self).__name__):
-                result = checked(self, *args, **kwargs)
+                result = told_fit(self, checked, *args, **kwargs)
             self._check_outcome()
         except BaseException:
             vars(self).clear()

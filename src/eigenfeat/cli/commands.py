@@ -1,164 +1,259 @@
-"""The five commands: what each reads, does, prints and writes."""
+"""The commands: what each takes, checked before anything is done. What they do is in a module each."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
-from rich.console import Console
-from sklearn.base import is_classifier, is_regressor
-from sklearn.datasets import load_digits
 
-from eigenfeat._destination import check_destination
-from eigenfeat.cli.arguments import estimator_named, parse_parameter, parse_shape
-from eigenfeat.cli.steps import fit_on, model_and_rows, print_result, split, write_page
-from eigenfeat.export import load, save
-from eigenfeat.rows import Table, read_table, write_table
-from eigenfeat.rows.files import check_output
+from eigenfeat.cli.arguments import (
+    Budget,
+    Data,
+    Debug,
+    Delimiter,
+    Drop,
+    Encoding,
+    Force,
+    Json,
+    Keep,
+    Kind,
+    Label,
+    Model,
+    ModelOutput,
+    Output,
+    Quiet,
+    Rows,
+    Seed,
+    Task,
+    free_place,
+    parse_kinds,
+    parse_parameter,
+    parse_seconds,
+    parse_shape,
+    parse_task,
+)
 
-DEFAULT_ESTIMATOR = "GEMClassifier"
-DEMO_ESTIMATOR, DEMO_PARAMETERS = "GEMClassifier", {"n_components": 2, "alpha": 1e-3}
-
-# Arguments that several commands have.
-Model = Annotated[Path, typer.Argument(help="A model that fit or demo saved.")]
-Rows = Annotated[Path, typer.Argument(help="Rows; columns are matched by name.")]
-Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out; may be repeated.")]
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="File; the screen by default.")]
-
-
-def demo(
-    output: Annotated[Path, typer.Option(help="Folder for the model, the report and the held-out rows.")] = Path(
-        "demo"
-    ),
-) -> None:
-    """Fit on handwritten digits that come with scikit-learn, evaluate on held-out rows, write a model and a report."""
-    output.mkdir(parents=True, exist_ok=True)
-    for name in ("held_out.csv", "model.skops", "report.html"):
-        check_destination(output / name)
-    digits = load_digits()
-    table = Table(digits.data / 16, digits.target, tuple(digits.feature_names))
-    train, test = split(table, 0.25, seed=0, stratify=True)
-    model = estimator_named(DEMO_ESTIMATOR, DEMO_PARAMETERS)
-    console = Console()
-    console.print(
-        f"Handwritten digits, {train.X.shape[1]} pixels, {len(digits.target_names)} classes: "
-        f"fitting [bold]{DEMO_ESTIMATOR}[/] on {len(train.X):,} rows, {len(test.X):,} held out."
-    )
-    print_result(console, model, test, fit_on(model, train))
-
-    write_table(output / "held_out.csv", dict(zip(digits.feature_names, test.X.T)) | {"label": test.y})
-    save(model, output / "model.skops")
-    write_page(model, output / "report.html", test, "handwritten digits", None)
-    console.print(f"\nModel   {output / 'model.skops'}\nReport  {output / 'report.html'}  (open it in a browser)")
-    console.print(f"Rows    {output / 'held_out.csv'}  (the held-out ones)")
-    console.print(
-        f"\nNext: [bold]eigenfeat predict {output / 'model.skops'} {output / 'held_out.csv'} -o predictions.csv[/]\n"
-        "      [bold]eigenfeat fit your_data.csv --label your_column --holdout 0.2 --report report.html[/]",
-        soft_wrap=True,
-    )
+MODEL = Path("model.skops")
+HOLDOUT = "0.2"
 
 
 def fit(
-    data: Annotated[Path, typer.Argument(help="Rows: .csv, .tsv, .parquet or .npz.")],
-    label: Annotated[str | None, typer.Option(help="Label column; label, target, class or y by default.")] = None,
-    drop: Drop = None,
-    estimator: Annotated[str, typer.Option("--estimator", "-e", help="An estimator of eigenfeat.")] = DEFAULT_ESTIMATOR,
+    data: Data,
+    label: Label = None,
+    method: Annotated[str, typer.Option("--method", "-m", help="auto, or one of eigenfeat list.")] = "auto",
     parameter: Annotated[
         list[str] | None, typer.Option("--set", "-s", help="A parameter, as ridge=0.1; may be repeated.")
     ] = None,
-    holdout: Annotated[float, typer.Option(help="Share of the rows to keep aside and evaluate on.")] = 0.0,
-    seed: Annotated[int, typer.Option(help="Chooses the rows held out.")] = 0,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the model goes.")] = Path("model.skops"),
-    report_path: Annotated[Path | None, typer.Option("--report", help="Also write a report here.")] = None,
+    holdout: Annotated[
+        str, typer.Option(help="Rows to evaluate on: a share, a file, cv (cross-validation) or 0.")
+    ] = HOLDOUT,
+    task: Task = None,
+    time_budget: Budget = None,
+    drop: Drop = None,
+    kind: Kind = None,
+    output: ModelOutput = MODEL,
+    report: Annotated[Path | None, typer.Option("--report", help="Also write a report here.")] = None,
+    seed: Seed = 0,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    json: Json = False,
+    debug: Debug = False,
 ) -> None:
-    """Fit a model on a file and save it."""
-    for place in (output, report_path):
-        if place is not None:
-            check_destination(place)
-    table = read_table(data, label, drop or ())
-    model = estimator_named(estimator, dict(map(parse_parameter, parameter or ())))
-    if table.y is None and (is_classifier(model) or is_regressor(model)):
-        raise ValueError(f"{estimator} needs labels: name their column with --label. {data} has {_columns(table)}")
-    train, test = split(table, holdout, seed, stratify=not is_regressor(model)) if holdout else (table, None)
-    seconds = fit_on(model, train)
-    console = Console()
-    console.print(f"[bold]{estimator}[/] on {len(train.X):,} rows of {data}, {train.X.shape[1]} features.")
-    print_result(console, model, test, seconds)
-    console.print(f"Model   {save(model, output)}", soft_wrap=True)
-    if report_path is not None:
-        rows = f"{'held-out' if test else 'training'} rows of {data.name}"
-        write_page(model, report_path, test or train, rows, None)
-        console.print(f"Report  {report_path}", soft_wrap=True)
+    """Fit a model to a table, evaluate it on rows held out, and save it."""
+    for place in (output, report):
+        free_place(place, force)
+    from eigenfeat.cli.data import Reading
+    from eigenfeat.cli.fitting import Order, command_line, run_fit
+    from eigenfeat.cli.talk import Talk
+
+    talk = Talk(quiet, json)
+    reading = Reading(tuple(label or ()), tuple(drop or ()), delimiter, encoding, parse_kinds(kind))
+    parameters = dict(map(parse_parameter, parameter or ()))
+    budget = parse_seconds(time_budget)
+    order = Order(
+        *(data, reading, method, parameters, holdout, parse_task(task), budget, seed, output, report, command_line())
+    )
+    run_fit(order, talk)
+    talk.finish()
+
+
+def compare(
+    data: Data,
+    label: Label = None,
+    method: Annotated[list[str] | None, typer.Option("--method", "-m", help="Only these; may be repeated.")] = None,
+    task: Task = None,
+    time_budget: Budget = None,
+    rows: Annotated[int, typer.Option("--rows", help="Compare on so many rows at most.")] = 20_000,
+    drop: Drop = None,
+    kind: Kind = None,
+    output: ModelOutput = MODEL,
+    seed: Seed = 0,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Cross-validate our methods beside baselines; the best is fitted to all rows and saved."""
+    free_place(output, force)
+    from eigenfeat.cli.comparing import run_compare
+    from eigenfeat.cli.data import Reading
+    from eigenfeat.cli.fitting import Order, command_line
+    from eigenfeat.cli.talk import Talk
+
+    talk = Talk(quiet, json)
+    reading = Reading(tuple(label or ()), tuple(drop or ()), delimiter, encoding, parse_kinds(kind))
+    budget = parse_seconds(time_budget)
+    order = Order(data, reading, "compare", {}, "cv", parse_task(task), budget, seed, output, None, command_line())
+    run_compare(order, method or [], rows, talk)
+    talk.finish()
 
 
 def predict(
     model: Model,
     data: Rows,
-    label: Annotated[str | None, typer.Option(help="Label column, to compare with.")] = None,
-    drop: Drop = None,
+    label: Annotated[list[str] | None, typer.Option(help="Label column, to compare with.")] = None,
+    keep: Keep = None,
     proba: Annotated[bool, typer.Option("--proba", help="Also write class probabilities.")] = False,
     output: Output = None,
+    drop: Drop = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    json: Json = False,
+    debug: Debug = False,
 ) -> None:
-    """Predict the label of every row."""
-    if output is not None:
-        check_output(output)
-    fitted, table = model_and_rows(model, data, label, drop)
-    if not hasattr(fitted, "predict"):
-        raise ValueError(f"{type(fitted).__name__} does not predict; use: eigenfeat transform {model} {data}")
-    predicted = np.asarray(fitted.predict(table.X))
-    columns = {"prediction": predicted}
-    if proba:
-        if not hasattr(fitted, "predict_proba"):
-            raise ValueError(f"{type(fitted).__name__} gives no probabilities; leave out --proba")
-        columns |= {f"p({c})": p for c, p in zip(fitted.classes_, fitted.predict_proba(table.X).T)}
-    write_table(output, columns)
-    console = Console(stderr=True)
-    if table.y is not None and is_classifier(fitted):
-        wrong = int(np.sum(predicted.astype(str) != table.y.astype(str)))
-        console.print(f"{1 - wrong / len(predicted):.2%} correct ({wrong:,} of {len(predicted):,} rows wrong)")
-    if output is not None:
-        console.print(f"Predictions  {output}", soft_wrap=True)
+    """Predict the label of every row, as they are read."""
+    _check_table_output(output, force, json)
+    from eigenfeat.cli.data import Reading
+    from eigenfeat.cli.predicting import run_predict
+    from eigenfeat.cli.talk import Talk
+
+    talk = Talk(quiet, json)
+    reading = Reading(tuple(label or ()), tuple(drop or ()), delimiter, encoding)
+    run_predict(model, data, reading, keep or [], proba, output, talk)
+    talk.finish()
 
 
 def transform(
     model: Model,
     data: Rows,
-    label: Annotated[str | None, typer.Option(help="Label column, copied to the output.")] = None,
-    drop: Drop = None,
+    label: Annotated[list[str] | None, typer.Option(help="Label column, copied to the output.")] = None,
+    keep: Keep = None,
     output: Output = None,
+    drop: Drop = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    json: Json = False,
+    debug: Debug = False,
 ) -> None:
-    """Write the features of every row."""
+    """Write the features of every row, as they are read."""
+    _check_table_output(output, force, json)
+    from eigenfeat.cli.data import Reading
+    from eigenfeat.cli.predicting import run_transform
+    from eigenfeat.cli.talk import Talk
+
+    talk = Talk(quiet, json)
+    reading = Reading(tuple(label or ()), tuple(drop or ()), delimiter, encoding)
+    run_transform(model, data, reading, keep or [], output, talk)
+    talk.finish()
+
+
+def _check_table_output(output: Path | None, force: bool, json: bool) -> None:
+    from eigenfeat.rows.files import check_output
+
     if output is not None:
         check_output(output)
-    fitted, table = model_and_rows(model, data, label, drop)
-    if not hasattr(fitted, "transform"):
-        raise ValueError(f"{type(fitted).__name__} makes no features; use: eigenfeat predict {model} {data}")
-    features = np.asarray(fitted.transform(table.X))
-    if output is not None and output.suffix == ".npz":
-        columns = {"X": features}
-    else:
-        columns = dict(zip(map(str, fitted.get_feature_names_out()), features.T))
-    write_table(output, columns if table.y is None else columns | {"label": table.y})
-    if output is not None:
-        Console(stderr=True).print(f"{features.shape[1]} features of {len(features):,} rows  {output}", soft_wrap=True)
+    elif json:
+        raise ValueError("--json leaves no standard output for the rows: name a file with -o")
+    free_place(output, force)
 
 
 def report(
     model: Model,
-    data: Annotated[Path | None, typer.Argument(help="Rows to evaluate on, best ones the model has not seen.")] = None,
-    label: Annotated[str | None, typer.Option(help="Label column.")] = None,
-    drop: Drop = None,
+    data: Annotated[str | None, typer.Argument(help="Rows to evaluate on, best ones the model has not seen.")] = None,
+    label: Label = None,
     image_shape: Annotated[str | None, typer.Option(help="Draw directions as images, as 28x28.")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page.")] = Path("report.html"),
+    drop: Drop = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    json: Json = False,
+    debug: Debug = False,
 ) -> None:
     """Write a page about a saved model."""
-    check_destination(output)
-    fitted, table = model_and_rows(model, data, label, drop) if data else (load(model), None)
-    write_page(fitted, output, table, str(data), parse_shape(image_shape))
-    Console().print(f"Report  {output}  (open it in a browser)", soft_wrap=True)
+    free_place(output, force)
+    shape = parse_shape(image_shape)
+    from eigenfeat.cli.data import Reading
+    from eigenfeat.cli.paging import run_report
+    from eigenfeat.cli.talk import Talk
+
+    talk = Talk(quiet, json)
+    reading = Reading(tuple(label or ()), tuple(drop or ()), delimiter, encoding)
+    run_report(model, data, reading, output, shape, talk)
+    talk.finish()
 
 
-def _columns(table: Table) -> str:
-    return "no column names" if table.names is None else f"the columns {', '.join(table.names[:12])}"
+def explain(
+    model: Model,
+    data: Annotated[str | None, typer.Argument(help="Rows with labels; without, what fit found is shown.")] = None,
+    label: Label = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    quiet: Quiet = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Show which columns a model depends on, by their own names."""
+    from eigenfeat.cli.data import Reading
+    from eigenfeat.cli.explaining import run_explain
+    from eigenfeat.cli.talk import Talk
+
+    talk = Talk(quiet, json)
+    run_explain(model, data, Reading(tuple(label or ()), (), delimiter, encoding), talk)
+    talk.finish()
+
+
+def info(model: Model, quiet: Quiet = False, json: Json = False, debug: Debug = False) -> None:
+    """Show what a model was fitted on, what was done to its columns, and what it was worth."""
+    from eigenfeat.cli.explaining import run_info
+    from eigenfeat.cli.talk import Talk
+
+    talk = Talk(quiet, json)
+    run_info(model, talk)
+    talk.finish()
+
+
+def list_methods(json: Json = False, debug: Debug = False) -> None:
+    """List what can be fitted."""
+    from eigenfeat.cli.explaining import run_list
+    from eigenfeat.cli.talk import Talk
+
+    talk = Talk(False, json)
+    run_list(talk)
+    talk.finish()
+
+
+def demo(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for what is made.")] = Path("demo"),
+    force: Force = False,
+    quiet: Quiet = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Fit on handwritten digits that come with scikit-learn: a model, a report, and held-out rows to go on with."""
+    from eigenfeat.cli.demonstration import run_demo
+    from eigenfeat.cli.talk import Talk
+
+    talk = Talk(quiet, json)
+    run_demo(output, force, talk)
+    talk.finish()

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import log_softmax
 from sklearn.utils import check_random_state
 
+from eigenfeat._progress import report
 from eigenfeat._threads import one_blas_thread
 from eigenfeat.estimators.key_sketch import CLASS_KEYS, DistinctKeys, n_distinct
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
@@ -290,6 +291,7 @@ class Search:
 
     def _try(self, recipe: Recipe, best: Trial | None) -> Trial:
         """The best penalty for a recipe: downhill from that of the best recipe, one way or, if it is up, the other."""
+        report(f"choices: trial {len(self.trials) + 1}", note="" if best is None else f"log loss {best.log_loss:.4f}")
         fit = self.fit(recipe)
         if recipe.features not in self.folds:
             self.folds[recipe.features] = self.rows.folds(self.bases[recipe.base_map], fit)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from eigenfeat._progress import counted
 from eigenfeat._sklearn import Integral, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import renamed_parameters
 from eigenfeat.estimators.gem_base import RENAMED
@@ -215,7 +216,7 @@ class GEMClassifierCV(GEMClassifierBase):
         first = self._settings(**candidates[0].params)
         parts = [self._part_moments(training, first, rows) for rows, _ in patterns]
         scores, temperatures = np.empty((2, len(candidates), len(splits)))
-        for s, split in enumerate(splits):
+        for s, split in enumerate(counted(splits, "split")):
             moments = merged_moments([part for part, (_, trains) in zip(parts, patterns) if trains[s]])
             for candidate, held_out in self._try_all(training, SplitRows.of(training, split, moments)):
                 place = candidates.index(candidate)

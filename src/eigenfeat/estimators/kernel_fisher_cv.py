@@ -9,6 +9,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
+from eigenfeat._progress import counted
 from eigenfeat._sklearn import N_JOBS, checked_fit
 from eigenfeat.estimators.edge import renamed_parameters
 from eigenfeat.estimators.kernel_base import RENAMED, KernelEstimator
@@ -166,7 +167,7 @@ class KernelFisherClassifierCV(KernelDiscriminant):
         """The best pair of the grid that was given, or of one scaled to the data."""
 
         def run(function: Callable[[float], list[Trial]], gammas: Sequence[float]) -> list[list[Trial]]:
-            return Parallel(n_jobs=self.n_jobs)(delayed(function)(gamma) for gamma in gammas)
+            return Parallel(n_jobs=self.n_jobs)(delayed(function)(gamma) for gamma in counted(gammas, "candidate gamma"))
 
         if self.alphas is None and self.gammas is None:
             return best_pair(problem, score, run)

@@ -13,12 +13,8 @@ from sklearn.utils import check_array
 
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import ComponentsMixin, Estimator
-<<<<<<< HEAD
-from eigenfeat.estimators.streaming import is_stream, refuse_source
-=======
 from eigenfeat.estimators.least_squares_choice import Choice, on_folds
-from eigenfeat.estimators.streaming import refuse_source
->>>>>>> lsq
+from eigenfeat.estimators.streaming import is_stream, refuse_source
 from eigenfeat.estimators.validation import check_kernel_takes, check_weights
 from eigenfeat.least_squares.coordinate_descent import Descent
 from eigenfeat.least_squares.graph import laplacian_root, neighbour_pairs

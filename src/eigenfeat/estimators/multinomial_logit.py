@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from eigenfeat import _progress
 from eigenfeat._sklearn import COUNT, N_JOBS, NON_NEGATIVE, POSITIVE, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import Estimator, ScoresMixin
 from eigenfeat.estimators.streaming import is_stream, logit_rows, refuse_beside_stream
@@ -357,6 +358,9 @@ class MultinomialLogit(ScoresMixin, Estimator):
         started = perf_counter()
 
         def report(n_iter: int, step: Step) -> None:
+            _progress.report("logit: step", n_iter, self.max_iter, f"gap {step.gap:.1e}")
+            if not self.verbose:
+                return
             print(
                 f"[{type(self).__name__}] step {n_iter:3d}  objective {step.point.value:.6e}  gap before "
                 f"{step.gap:.1e}  products {step.n_products:3d}  {perf_counter() - started:7.1f} s"
@@ -367,7 +371,7 @@ class MultinomialLogit(ScoresMixin, Estimator):
             initial=initial,
             tol=self.tol,
             max_iter=self.max_iter,
-            callback=report if self.verbose else None,
+            callback=report,
         )
         if fit.separated:
             warnings.warn(

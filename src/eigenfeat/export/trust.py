@@ -21,7 +21,7 @@ from eigenfeat.rows import RowSource
 
 MODEL_ROOMS = {
     *("estimators", "features", "kernel", "least_squares", "linear", "moments", "quotients"),
-    *("rows", "scores", "solvers", "stages"),
+    *("rows", "scores", "solvers", "stages", "tables"),
 }
 SPARSE_ROWS = {"scipy.sparse._csr.csr_array", "scipy.sparse._csr.csr_matrix"}
 NUMBER_TYPES = {f"numpy.{kind}{bits}" for kind in ("int", "uint", "float") for bits in (8, 16, 32, 64)} | {

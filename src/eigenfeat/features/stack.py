@@ -10,6 +10,7 @@ from time import perf_counter
 
 import numpy as np
 
+from eigenfeat._progress import report
 from eigenfeat.features.layer import LayerDirections, LayerEvidence, LayerSettings, find_layer, unit_scale
 from eigenfeat.features.maps import FeatureMap
 from eigenfeat.features.pairs import draws_pairs
@@ -250,6 +251,7 @@ def without_inputs(chain: Chain) -> Chain:
 @contextmanager
 def timed(seconds: Seconds, stage: str) -> Iterator[None]:
     """Adds the seconds of what it surrounds."""
+    report(stage)
     start = perf_counter()
     yield
     seconds[stage] = seconds.get(stage, 0.0) + perf_counter() - start

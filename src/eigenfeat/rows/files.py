@@ -1,19 +1,16 @@
-"""Tables in CSV, Parquet and npz files: numbers, and a label column."""
+"""Tables of numbers in files, with a label column; and tables written to files, whole or not at all."""
 
 from __future__ import annotations
 
 import csv
+import io
 import os
 import sys
-import zipfile
-import zlib
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 
@@ -22,20 +19,7 @@ from eigenfeat.rows.labels import as_numbers_if_all_are, label_cells
 
 #: Columns taken for the label when none is named.
 USUAL_LABELS = ("label", "target", "class", "y")
-#: Rows converted at a time: text is never held for the whole file.
-CHUNK = 20_000
-FORMATS = (".csv", ".tsv", ".parquet", ".npz")
-#: What readers raise at files that are damaged or of another format; pyarrow's errors are among these types.
-DAMAGE = (
-    csv.Error,
-    ValueError,
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    KeyError,
-    NotImplementedError,
-    OverflowError,
-)
+OUTPUTS = (".csv", ".tsv", ".parquet", ".arrow", ".npz")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,14 +28,14 @@ class Table:
 
     Attributes
     ----------
-    X : (n, d) float array
+    X : (n, d) float array, or CSR matrix
     y : (n,) array or None
         Labels: whole numbers, or text.
     names : tuple of str, or None
         Columns of X, where the file names them.
     """
 
-    X: np.ndarray
+    X: Any
     y: np.ndarray | None
     names: tuple[str, ...] | None
 
@@ -67,7 +51,7 @@ def read_table(
     Parameters
     ----------
     path : path
-        ``.csv`` or ``.tsv`` with a header line, ``.parquet``, or ``.npz`` with an array ``X`` (and one of labels).
+        As in `eigenfeat.rows.table_files.open_table`; ``-`` is the standard input.
     label : str, optional
         The label column (or npz array). Without it, one called label, target, class or y is taken if there is one.
     drop : collection of str
@@ -78,7 +62,8 @@ def read_table(
     Raises
     ------
     ValueError
-        For an unknown format, an absent column, or cells that are not numbers, by name and line.
+        For an unknown format, an absent column, or cells that are not numbers: all of them in one message, by name
+        and row.
 
     Examples
     --------
@@ -91,184 +76,238 @@ def read_table(
     >>> table.names, table.y.tolist(), table.X.tolist()
     (('width', 'length'), ['rose', 'tulip'], [[1.0, 2.5], [3.0, 4.0]])
     """
-    path = Path(path)
-    if path.suffix not in FORMATS:
-        raise ValueError(f"{path} has the suffix {path.suffix!r}; tables are read from {', '.join(FORMATS)}")
-    if not path.exists():
-        raise FileNotFoundError(f"there is no file {path}")
-    with readable(path):
-        if path.suffix == ".npz":
-            return _from_npz(path, label)
-        names, chunks = _from_parquet(path) if path.suffix == ".parquet" else _from_csv(path)
-        return _assembled(path, names, chunks, label, drop, features)
+    from eigenfeat.rows.table_files import BadTable, open_table  # pyarrow takes a moment to import
 
-
-def _assembled(
-    path: Path,
-    names: list[str],
-    chunks: Iterator[Any],
-    label: str | None,
-    drop: Collection[str],
-    features: Sequence[str] | None,
-) -> Table:
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise ValueError(f"{path} has several columns called {_some(twice)}: names must tell columns apart")
-    label = _label_column(path, names, label)
-    absent = [name for name in drop if name not in names]
+    file = open_table(path)
+    if file.kind == "svmlight":
+        return _from_svmlight(Path(path), file.place)
+    label = label_column(file.place, file.names, label)
+    absent = [name for name in drop if name not in file.names]
     if absent:
-        raise ValueError(f"{path} has no column {_some(absent)} to drop; it has {_some(names)}")
+        raise ValueError(f"{file.place} has no column {_some(absent)} to drop; it has {_some(file.names)}")
     if features is None:
-        features = [name for name in names if name != label and name not in drop]
-    kept = _feature_columns(path, names, features)
-    blocks, labels, n_rows = [], [], 0
-    for columns in chunks:
-        blocks.append(np.column_stack([_numbers(columns[j], n_rows, names[j], path) for j in kept]))
-        if label is not None:
-            labels.append(label_cells(columns[names.index(label)], n_rows, label, str(path)))
-        n_rows += len(blocks[-1])
-    if not n_rows:
-        raise ValueError(f"{path} has no rows")
-    y = None if label is None else as_numbers_if_all_are(np.concatenate(labels), label, str(path))
-    return Table(np.concatenate(blocks), y, tuple(features))
+        features = [name for name in file.names if name != label and name not in drop]
+    check_columns(file.place, file.names, features)
+    table = file.read([*features, *([] if label is None or label in features else [label])])
+    blocks, problems = [], []
+    for name in features:
+        try:
+            blocks.append(_numbers(table.column(name), name))
+        except ValueError as problem:
+            problems.append(str(problem))
+    if problems:
+        raise BadTable(file.place, problems)
+    y = None if label is None else labels_of(table.column(label), label, file.place)
+    is_matrix = file.kind == "npz"
+    X = np.column_stack(blocks)
+    return Table(X, y, None if is_matrix else tuple(features))
+
+
+def labels_of(column: Any, name: str, place: str) -> np.ndarray:
+    """A column of labels as numbers or text, every one of them there."""
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind):
+        return label_cells(column.to_numpy(), 0, name, place)
+    if column.null_count:
+        label_cells([cell.as_py() for cell in column], 0, name, place)  # says where
+    encoded = (
+        column.combine_chunks().dictionary_encode()
+        if not pa.types.is_dictionary(kind)
+        else column.unify_dictionaries().combine_chunks()
+    )
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    codes, words = encoded.indices.to_numpy(), [str(word) for word in encoded.dictionary.to_pylist()]
+    try:
+        distinct = label_cells(words, 0, name, place)
+    except ValueError:
+        return label_cells([words[code] for code in codes], 0, name, place)  # with the row it is in
+    return as_numbers_if_all_are(distinct, name, place)[codes]
+
+
+def _from_svmlight(path: Path, place: str) -> Table:
+    from sklearn.datasets import load_svmlight_file
+
+    from eigenfeat.rows.table_files import explained
+
+    with explained(place):
+        X, y = load_svmlight_file(str(path))
+    whole = np.array_equal(y, np.floor(y))
+    return Table(X, y.astype(np.int64) if whole else y, None)
 
 
 @contextmanager
-def readable(path: Path) -> Iterator[None]:
-    """What the readers of formats raise, as a refusal that names the file."""
-    try:
-        yield
-    except DAMAGE as problem:
-        if isinstance(problem, ValueError) and str(path) in str(problem):
-            raise  # it says what is wrong already
-        raise ValueError(
-            f"{path} cannot be read as a {path.suffix} file ({str(problem) or type(problem).__name__}): it is damaged, "
-            "cut short or of another format. Write it again"
-        ) from problem
+def written_table(path: Path | None) -> Iterator[Any]:
+    """A function that takes tables of Arrow, one after the other, and writes them to a file or as CSV to the output.
 
-
-def write_table(path: str | os.PathLike | None, columns: Mapping[str, np.ndarray]) -> None:
-    """Write named columns to a ``.csv``, ``.tsv``, ``.parquet`` or ``.npz`` file, or as CSV to the standard output."""
+    The file is there, whole, once the context is left without an error; before, what was there is as it was.
+    """
     if path is None:
         if sys.stdout is None:
             raise OSError("the standard output is closed: name a file to write to")
-        _to_csv(sys.stdout, columns, ",")
+        yield _csv_writer(getattr(sys.stdout, "buffer", None) or sys.stdout, ",")
         return
-    path = Path(path)
     check_output(path)
+    suffix = path.suffix.lower()
     with replacing(path) as stream:
-        if path.suffix == ".npz":
-            np.savez_compressed(stream, **columns)  # type: ignore[arg-type]
-        elif path.suffix == ".parquet":
-            arrow = _pyarrow()
-            arrow.parquet.write_table(arrow.table(dict(columns)), stream)
+        if suffix in (".csv", ".tsv"):
+            yield _csv_writer(stream, "\t" if suffix == ".tsv" else ",")
+        elif suffix == ".npz":
+            with _npz_writer(stream) as write:
+                yield write
         else:
-            text = TextIOWrapper(stream, encoding="utf-8", newline="")
-            _to_csv(text, columns, "\t" if path.suffix == ".tsv" else ",")
-            text.detach()  # flushed; the stream is closed by whoever opened it
+            with _arrow_writer(stream, suffix) as write:
+                yield write
+
+
+def write_table(path: str | os.PathLike | None, columns: Mapping[str, np.ndarray]) -> None:
+    """Write named columns to a ``.csv``, ``.tsv``, ``.parquet``, ``.arrow`` or ``.npz`` file.
+
+    An ``.npz`` file keeps arrays as they are. Without a path, they go to the standard output as CSV.
+    """
+    import pyarrow as pa
+
+    path = None if path is None else Path(path)
+    if path is not None and path.suffix.lower() == ".npz":
+        check_output(path)
+        with replacing(path) as stream:
+            np.savez_compressed(stream, **columns)  # type: ignore[arg-type]
+        return
+    table = pa.table({name: pa.array(np.asarray(column)) for name, column in columns.items()})
+    with written_table(path) as write:
+        write(table)
 
 
 def check_output(path: Path) -> None:
     """Refuses a place that no table can be written to, before the work is done that leads to one."""
-    if path.suffix not in FORMATS:
-        raise ValueError(f"{path} has the suffix {path.suffix!r}; tables are written to {', '.join(FORMATS)}")
-    if path.suffix == ".parquet":
-        _pyarrow()
+    if path.suffix.lower() not in OUTPUTS:
+        raise ValueError(f"{path} has the suffix {path.suffix!r}; tables are written to {', '.join(OUTPUTS)}")
     check_destination(path)
 
 
-def _from_csv(path: Path) -> tuple[list[str], Iterator[Any]]:
-    """Column names, and the cells of some thousand rows at a time, column by column."""
-    stream = path.open(newline="", encoding="utf-8-sig")  # once: a pipe cannot be read again
-    rows = csv.reader(stream, delimiter="\t" if path.suffix == ".tsv" else ",")
-    names = next(rows, [])
-    if names and all(_is_number(name) for name in names):
-        stream.close()
-        raise ValueError(f"the first line of {path} holds numbers; it must name the columns")
+def _csv_writer(stream: Any, delimiter: str) -> Any:
+    """Writes the header with the first table; text is quoted where it has to be."""
+    import pyarrow as pa
+    import pyarrow.csv
 
-    def chunks() -> Iterator[Any]:
-        with stream:
-            chunk = []
-            for row in rows:
-                if not row:
-                    continue
-                if len(row) != len(names):
-                    raise ValueError(
-                        f"{path}, line {rows.line_num}: {len(row)} cells where the header has {len(names)}"
-                    )
-                chunk.append(row)
-                if len(chunk) == CHUNK:
-                    yield list(zip(*chunk))
-                    chunk = []
-            if chunk:
-                yield list(zip(*chunk))
+    started = False
 
-    return names, chunks()
+    def write(table: Any) -> None:
+        nonlocal started
+        content = io.BytesIO()
+        if not started:
+            header = io.StringIO()
+            csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(table.column_names)
+            content.write(header.getvalue().encode())
+            started = True
+        for quoting in ("none", "needed"):  # the first is refused where text holds delimiters
+            body = io.BytesIO()
+            options = pyarrow.csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style=quoting)
+            try:
+                pyarrow.csv.write_csv(table, body, options)
+                break
+            except pa.ArrowInvalid:
+                if quoting == "needed":
+                    raise
+        content.write(body.getbuffer())
+        whole = content.getvalue()
+        stream.write(whole.decode() if isinstance(stream, io.TextIOBase) else whole)
 
-
-def _from_parquet(path: Path) -> tuple[list[str], Iterator[Any]]:
-    file = _pyarrow().parquet.ParquetFile(path)
-    batches = file.iter_batches(batch_size=CHUNK)
-    cells = ([column.to_numpy(zero_copy_only=False) for column in batch.columns] for batch in batches)
-    return file.schema_arrow.names, cells
+    return write
 
 
-def _from_npz(path: Path, label: str | None) -> Table:
-    with np.load(path, allow_pickle=False) as arrays:
-        if "X" not in arrays:
-            raise ValueError(f"{path} has no array 'X'; it has {_some(arrays.files)}")
-        label = _label_column(path, [name for name in arrays.files if name != "X"], label)
-        y = None if label is None else arrays[label]
-        X = arrays["X"]
-    if X.ndim != 2 or X.dtype.kind not in "biuf":
-        raise ValueError(f"the array 'X' of {path} must be rows and columns of numbers; it is {X.dtype} of {X.shape}")
-    if y is not None and y.shape != X.shape[:1]:
-        raise ValueError(f"{path}: {label!r} has shape {y.shape} for {len(X)} rows of X")
-    return Table(X, None if y is None else label_cells(y, 0, str(label), str(path)), None)
+@contextmanager
+def _arrow_writer(stream: Any, suffix: str) -> Iterator[Any]:
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    writers: list[Any] = []
+
+    def write(table: Any) -> None:
+        if not writers:
+            opened = pyarrow.parquet.ParquetWriter if suffix == ".parquet" else pa.ipc.new_file
+            writers.append(opened(stream, table.schema))
+        writers[0].write_table(table)
+
+    try:
+        yield write
+    finally:
+        for writer in writers:
+            writer.close()
 
 
-def _label_column(path: Path, names: Sequence[str], label: str | None) -> str | None:
+@contextmanager
+def _npz_writer(stream: Any) -> Iterator[Any]:
+    """Columns of numbers as the matrix X, others by their names."""
+    import pyarrow as pa
+
+    tables: list[Any] = []
+    yield tables.append
+    table = pa.concat_tables(tables)
+    numbers = [name for name in table.column_names if pa.types.is_floating(table.column(name).type)]
+    rest = {name: table.column(name).to_numpy() for name in table.column_names if name not in numbers}
+    X = np.column_stack([table.column(name).to_numpy() for name in numbers]) if numbers else np.empty((len(table), 0))
+    texts = {name: np.array(list(map(str, a))) if a.dtype == object else a for name, a in rest.items()}
+    np.savez_compressed(stream, X=X, **texts)  # type: ignore[arg-type]
+
+
+def label_column(place: str, names: Sequence[str], label: str | None) -> str | None:
+    """The column of labels: the one that was asked for, or one of the usual names."""
     if label is None:
         return next((name for name in USUAL_LABELS if name in names), None)
     if label not in names:
-        raise ValueError(f"{path} has no column {label!r} for the label; it has {_some(names)}")
+        raise ValueError(f"{place} has no column {label!r} for the label; it has {_some(names)}")
     return label
 
 
-def _feature_columns(path: Path, names: list[str], features: Sequence[str]) -> list[int]:
+def check_columns(place: str, names: Sequence[str], features: Sequence[str]) -> None:
+    """Refuses a table that lacks columns."""
     if not len(features):
-        raise ValueError(f"{path} has no feature columns; it has {_some(names)}")
-    place = {name: j for j, name in enumerate(names)}
-    missing = [name for name in features if name not in place]
+        raise ValueError(f"{place} has no feature columns; it has {_some(names)}")
+    missing = [name for name in features if name not in set(names)]
     if missing:
         raise ValueError(
-            f"{path} lacks {len(missing)} of the {len(features)} features asked for: {_some(missing)}. It has "
+            f"{place} lacks {len(missing)} of the {len(features)} features asked for: {_some(missing)}. It has "
             f"{_some(names)}"
         )
-    return [place[name] for name in features]
 
 
-def _numbers(column: Any, start: int, name: str, path: Path) -> np.ndarray:
-    if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
-        return column.astype(np.float64)
-    try:
-        return np.array(column, dtype=np.float64)
-    except (ValueError, TypeError):
-        pass  # empty cells, or cells that are no numbers
-    try:
-        return np.array(["nan" if cell in ("", None) else cell for cell in column], dtype=np.float64)
-    except (ValueError, TypeError):
-        row, cell = next((i, c) for i, c in enumerate(column) if not (c in ("", None) or _is_number(c)))
-        raise ValueError(
-            f"column {name!r} of {path} holds {cell!r} in row {start + row + 1}: features must be numbers. Drop the "
-            f"column (--drop {name}), encode it, or, if it is the label, say so (--label {name})"
-        ) from None
+def _numbers(column: Any, name: str) -> np.ndarray:
+    """Cells as floats, NaN where they are empty."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind):
+        return _plain(column)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        empty = pc.equal(column, "")
+        try:
+            return _plain(pc.if_else(empty, pa.scalar(None, kind), column))
+        except pa.ArrowInvalid:
+            cells = column.to_pylist()
+            rows = [i for i, cell in enumerate(cells) if cell and not _is_number(cell)]
+        if not rows:  # blanks around numbers
+            return np.array([float(cell) if cell else np.nan for cell in cells])
+        found = f"{cells[rows[0]]!r} in row {rows[0] + 1}" + (f", and {len(rows) - 1} more" if len(rows) > 1 else "")
+    else:
+        found = f"cells of the type {kind}"
+    raise ValueError(
+        f"column {name!r} holds {found}: features must be numbers here. Use eigenfeat.TableEncoder, which takes text "
+        f"and dates, leave the column out (drop), or, if it is the label, say so (label={name!r})"
+    )
 
 
-def _to_csv(stream: TextIO, columns: Mapping[str, np.ndarray], delimiter: str) -> None:
-    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*(np.asarray(column).tolist() for column in columns.values())))
+def _plain(column: Any) -> np.ndarray:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_boolean(column.type):
+        column = pc.cast(column, pa.uint8())
+    wanted = column.type if pa.types.is_float32(column.type) else pa.float64()
+    return pc.cast(column, wanted).to_numpy()
 
 
 def _is_number(cell: Any) -> bool:
@@ -282,12 +321,3 @@ def _is_number(cell: Any) -> bool:
 def _some(names: Sequence[str], limit: int = 8) -> str:
     shown = ", ".join(repr(name) for name in names[:limit])
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
-
-
-def _pyarrow() -> Any:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as missing:
-        raise ImportError("Parquet files need pyarrow: pip install pyarrow") from missing
-    return pyarrow

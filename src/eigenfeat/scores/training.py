@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 import numpy as np
 from scipy.special import expit, logit
 
+from eigenfeat._progress import counted
 from eigenfeat.scores.autoencoder import TiedAutoencoder
 
 RATE_REDUCTIONS, RATE_DIVISOR = 2, 5.0
@@ -198,7 +199,7 @@ def train(
     corrupted = trainer.corruption(validation, trainer.rng)
     losses: list[float] = []
     best, best_loss, waited, reductions = trainer.snapshot(), np.inf, 0, 0
-    for epoch in range(max_iter):
+    for epoch in counted(range(max_iter), "epoch"):
         trainer.epoch(X, batch_size)
         losses.append(trainer.loss(validation, corrupted))
         if verbose:

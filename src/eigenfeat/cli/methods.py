@@ -1,0 +1,130 @@
+"""What can be fitted by name: families of the library and baselines, each after a table encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.pipeline import Pipeline
+
+import eigenfeat
+from eigenfeat.tables import TableEncoder, make_tabular
+
+FLOAT32_CELLS = 20_000_000
+"""Tables with more cells than this are encoded in float32: half the memory."""
+
+MOST_KERNEL_ROWS = 5000
+"""Kernel methods are compared on no more rows than this: their time grows with the square."""
+
+
+def _then_logit(features: Any) -> Pipeline:
+    return Pipeline([("features", features), ("classifier", eigenfeat.MultinomialLogit())])
+
+
+CLASSIFIERS: dict[str, Callable[[], Any]] = {
+    "gem": lambda: eigenfeat.GEMClassifier(),
+    "deep-gem": lambda: eigenfeat.GEMClassifier(n_layers=2),
+    "lda": lambda: eigenfeat.FisherLDA(),
+    "kernel-fisher": lambda: eigenfeat.KernelFisherClassifierCV(),
+    "logit": lambda: eigenfeat.MultinomialLogit(),
+    "cca": lambda: _then_logit(eigenfeat.LeastSquaresLDA()),
+    "feast": lambda: _then_logit(eigenfeat.ScoreTensorFeatures()),
+}
+REGRESSORS: dict[str, Callable[[], Any]] = {
+    "gem": lambda: eigenfeat.GEMRegressor(),
+    "kernel-fisher": lambda: eigenfeat.KernelFisherRegressor(),
+    "cca": lambda: eigenfeat.LeastSquaresCCA(),
+    "opls": lambda: eigenfeat.LeastSquaresOPLS(),
+}
+MULTILABEL: dict[str, Callable[[], Any]] = {
+    "cca": lambda: eigenfeat.LeastSquaresCCA(),
+    "opls": lambda: eigenfeat.LeastSquaresOPLS(),
+}
+METHODS = {"classification": CLASSIFIERS, "regression": REGRESSORS, "multilabel": MULTILABEL}
+
+#: What a leaderboard has beside our own.
+BASELINES: dict[str, dict[str, Callable[[], Any]]] = {
+    "classification": {
+        "majority": lambda: DummyClassifier(),
+        "sklearn lda": lambda: LinearDiscriminantAnalysis(),
+        "sklearn logit": lambda: LogisticRegression(max_iter=1000),
+        "hist gradient boosting": lambda: HistGradientBoostingClassifier(random_state=0),
+    },
+    "regression": {
+        "mean": lambda: DummyRegressor(),
+        "ridge": lambda: RidgeCV(),
+        "hist gradient boosting": lambda: HistGradientBoostingRegressor(random_state=0),
+    },
+    "multilabel": {"mean": lambda: DummyRegressor(), "ridge": lambda: RidgeCV()},
+}
+#: What "auto" chooses from by cross-validation where rows are few, the simplest first; the last where they are many.
+AUTO = {
+    "classification": ("lda", "logit", "kernel-fisher", "gem"),
+    "regression": ("opls", "kernel-fisher", "gem"),
+    "multilabel": ("cca", "opls"),
+}
+DESCRIPTIONS = {
+    "auto": "the best of a few by cross-validation on the training rows; gem where rows are many",
+    "gem": "GEM features and a multinomial logit (regression: GEM on slices of y)",
+    "deep-gem": "two layers of GEM",
+    "lda": "Fisher's linear discriminant",
+    "kernel-fisher": "kernel Fisher discriminant, its kernel chosen by leave-one-out",
+    "logit": "multinomial logit",
+    "cca": "canonical correlations by least squares (classes: then a logit)",
+    "opls": "orthonormal partial least squares",
+    "feast": "score tensor features, then a logit",
+}
+
+
+def named(method: str, task: str, parameters: dict[str, Any]) -> Any:
+    """An unfitted estimator: a method by its name, or any estimator of the library by that of its class.
+
+    Raises
+    ------
+    ValueError
+        For a name or a parameter it does not have, with those it has.
+    """
+    methods = METHODS[task]
+    estimator = methods[method]() if method in methods else _public(method, task)
+    allowed = estimator.get_params(deep=True)
+    unknown = sorted(set(parameters) - set(allowed))
+    if unknown:
+        raise ValueError(f"{method} has no parameter {', '.join(unknown)}; it has {', '.join(sorted(allowed))}")
+    return estimator.set_params(**parameters)
+
+
+def _public(name: str, task: str) -> Any:
+    found = getattr(eigenfeat, name, None) if name in eigenfeat.__all__ else None
+    if not (isinstance(found, type) and issubclass(found, BaseEstimator)):
+        words = ", ".join(["auto", *METHODS[task]])
+        raise ValueError(
+            f"there is no method {name!r} for {task}; there are {words}, and the estimators of the library by their "
+            f"names ({', '.join(class_names())})"
+        )
+    return found()
+
+
+def class_names() -> list[str]:
+    """Estimators that can be fitted on a table."""
+    public = {name: getattr(eigenfeat, name) for name in eigenfeat.__all__}
+    kinds = {k: v for k, v in public.items() if isinstance(v, type) and issubclass(v, BaseEstimator)}
+    return sorted(set(kinds) - {"TableEncoder", "CommonSpatialPatterns", "SPoC"})
+
+
+def on_table(estimator: Any, n_cells: int, kinds: dict[str, str], is_sparse: bool = False) -> Any:
+    """The estimator behind an encoder; by itself for sparse rows, which are numbers already."""
+    if is_sparse:
+        return Pipeline([("model", estimator)])
+    model = make_tabular(estimator)
+    encoder: TableEncoder = model.named_steps["table"]
+    encoder.set_params(kinds=kinds or None, dtype="float32" if n_cells > FLOAT32_CELLS else "float64")
+    return model
+
+
+def can_evaluate(estimator: Any) -> bool:
+    return is_classifier(estimator) or is_regressor(estimator)

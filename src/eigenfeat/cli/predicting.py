@@ -1,0 +1,193 @@
+"""``eigenfeat predict`` and ``transform``: rows in, answers out, some ten thousand at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from sklearn.base import is_classifier, is_regressor
+
+from eigenfeat import _progress
+from eigenfeat.cli.data import Reading, target
+from eigenfeat.cli.evaluation import Result, classification, multilabel, regression
+from eigenfeat.cli.talk import Talk
+from eigenfeat.export import load
+from eigenfeat.rows import read_ahead, read_table
+from eigenfeat.rows.files import _numbers, check_columns, written_table
+
+Answer = Callable[[Any], dict[str, np.ndarray]]
+
+
+def run_predict(
+    model: Path, data: str, reading: Reading, keep: Sequence[str], proba: bool, output: Path | None, talk: Talk
+) -> None:
+    """Predict every row; compare with labels where they are named."""
+    fitted = load(model)
+    if not hasattr(fitted, "predict"):
+        raise ValueError(f"{_called(fitted)} does not predict; use: eigenfeat transform {model} {data}")
+    if proba and not hasattr(fitted, "predict_proba"):
+        raise ValueError(f"{_called(fitted)} gives no probabilities; leave out --proba")
+    labels = _label_names(fitted)
+
+    def answer(X: Any) -> dict[str, np.ndarray]:
+        if not proba:
+            return _named_predictions(np.asarray(fitted.predict(X)), labels)
+        shares = fitted.predict_proba(X)
+        columns = {"prediction": np.asarray(fitted.classes_)[np.argmax(shares, axis=1)]}
+        return columns | {f"p({c})": p for c, p in zip(fitted.classes_, shares.T)}
+
+    n_rows, said, truth = _stream(fitted, data, reading, keep, answer, output, talk)
+    talk.facts |= {"rows": n_rows, "output": None if output is None else str(output)}
+    if truth is not None:
+        result = _compared(fitted, said, truth)
+        talk.facts["result"] = result.as_dict()
+        _tell(talk, result)
+    if output is not None:
+        talk.say(f"{n_rows:,} predictions  {output}", to_screen=True)
+
+
+def run_transform(
+    model: Path, data: str, reading: Reading, keep: Sequence[str], output: Path | None, talk: Talk
+) -> None:
+    """Write the features of every row."""
+    fitted = load(model)
+    features = _features_of(fitted)
+    if features is None:
+        raise ValueError(f"{_called(fitted)} makes no features; use: eigenfeat predict {model} {data}")
+
+    def answer(X: Any) -> dict[str, np.ndarray]:
+        names, values = features(X)
+        return dict(zip(names, np.asarray(values).T))
+
+    n_rows, _, _ = _stream(fitted, data, reading, [*keep, *reading.labels], answer, output, talk)
+    talk.facts |= {"rows": n_rows, "output": None if output is None else str(output)}
+    if output is not None:
+        talk.say(f"features of {n_rows:,} rows  {output}", to_screen=True)
+
+
+def _stream(
+    fitted: Any,
+    data: str,
+    reading: Reading,
+    keep: Sequence[str],
+    answer: Answer,
+    output: Path | None,
+    talk: Talk,
+) -> tuple[int, dict[str, np.ndarray], np.ndarray | None]:
+    """Answers to all rows of a file, written as they come; how many, the first column of answers, and labels."""
+    said: list[dict[str, np.ndarray]] = []
+    truth: list[np.ndarray] = []
+    n_rows = 0
+    with talk.progress("predicting"), written_table(output) as write:
+        for X, kept, y in _blocks(fitted, data, reading, keep, talk):
+            answers = answer(X)
+            if y is not None:
+                said.append({name: values for name, values in answers.items() if not name.startswith("p(")})
+                truth.append(y)
+            write(pa.table(kept | {name: pa.array(values) for name, values in answers.items()}))
+            n_rows += X.shape[0]
+            _progress.report(f"{n_rows:,} rows")
+    if not n_rows:
+        raise ValueError(f"{data} has no rows")
+    names = list(said[0]) if said else []
+    joined = {name: np.concatenate([part[name] for part in said]) for name in names}
+    return n_rows, joined, np.concatenate(truth) if truth else None
+
+
+def _blocks(
+    fitted: Any, data: str, reading: Reading, keep: Sequence[str], talk: Talk
+) -> Iterator[tuple[Any, dict[str, Any], np.ndarray | None]]:
+    """Rows as the model takes them, columns to keep, and labels."""
+    file = reading.open(data)
+    if file.kind == "svmlight":
+        table = read_table(data)
+        yield table.X, {}, table.y if reading.labels else None
+        return
+    for note in file.notes:
+        talk.warn(note)
+    names = _columns_of(fitted, file.names, reading)
+    check_columns(file.place, file.names, names)
+    keep = [*dict.fromkeys([*keep, *(name for name in _ids(fitted) if name in file.names)])]
+    check_columns(file.place, file.names, [*names, *keep, *reading.labels])
+    needed = [*dict.fromkeys([*names, *keep, *reading.labels])]
+    task = dict(getattr(fitted, "card_", {})).get("task") or None
+    blocks: Any = file.batches(needed)
+    for block in read_ahead(blocks):
+        y = target(block, reading.labels, file.place, task) if reading.labels else None
+        yield _as_taken(fitted, block.select(names)), {name: block.column(name) for name in keep}, y
+
+
+def _as_taken(fitted: Any, table: pa.Table) -> Any:
+    """The table itself for an encoder; numbers for a model without one."""
+    if "table" in dict(getattr(fitted, "named_steps", {})):
+        return table
+    return np.column_stack([_numbers(table.column(name), name) for name in table.column_names])
+
+
+def _columns_of(fitted: Any, there: Sequence[str], reading: Reading) -> list[str]:
+    names = getattr(fitted, "feature_names_in_", None)
+    if names is not None:
+        return [str(name) for name in names]
+    return [name for name in there if name not in reading.labels and name not in reading.drop]
+
+
+def _ids(fitted: Any) -> list[str]:
+    """Columns that the encoder took for identifiers: answers are worth little without them."""
+    encoder = dict(getattr(fitted, "named_steps", {})).get("table")
+    return [] if encoder is None else [column.name for column in encoder.columns_ if column.kind == "id"]
+
+
+def _label_names(fitted: Any) -> list[str]:
+    return list(dict(getattr(fitted, "card_", {})).get("label", []))
+
+
+def _named_predictions(predicted: np.ndarray, labels: Sequence[str]) -> dict[str, np.ndarray]:
+    if predicted.ndim == 1 or predicted.shape[1] == 1:
+        return {"prediction": predicted.ravel()}
+    names = labels if len(labels) == predicted.shape[1] else [str(j) for j in range(predicted.shape[1])]
+    return {f"prediction {name}": column for name, column in zip(names, predicted.T)}
+
+
+def _compared(fitted: Any, said: dict[str, np.ndarray], truth: np.ndarray) -> Result:
+    predicted = np.column_stack(list(said.values())) if len(said) > 1 else next(iter(said.values()))
+    if is_classifier(fitted):
+        if predicted.dtype.kind != truth.dtype.kind and "U" in (predicted.dtype.kind, truth.dtype.kind):
+            predicted, truth = predicted.astype(str), truth.astype(str)
+        return classification(truth, predicted, None, np.unique(predicted), truth)
+    if is_regressor(fitted) and dict(getattr(fitted, "card_", {})).get("task") == "multilabel":
+        return multilabel(truth, predicted, truth)
+    return regression(truth.astype(float), predicted, truth.astype(float))
+
+
+def _tell(talk: Talk, result: Result) -> None:
+    if result.task == "regression":
+        talk.say(f"R² = {1 - result.error:.4f} on {result.rows:,} rows", to_screen=True)
+    else:
+        low, high = result.interval
+        talk.say(
+            f"{result.error:.2%} wrong of {result.rows:,} rows (95 % interval {low:.2%} to {high:.2%}; "
+            f"{result.baseline_words}: {result.baseline:.2%})",
+            to_screen=True,
+        )
+
+
+def _features_of(fitted: Any) -> Callable[[Any], tuple[list[str], np.ndarray]] | None:
+    """What makes features of rows: a pipeline's steps, the last one by its own features where it is a classifier."""
+    steps = getattr(fitted, "steps", None)
+    last = fitted if steps is None else steps[-1][1]
+    before = (lambda X: X) if steps is None or len(steps) == 1 else fitted[:-1].transform
+    if hasattr(last, "transform"):
+        names = [str(name) for name in last.get_feature_names_out()]
+        return lambda X: (names, last.transform(before(X)))
+    if steps is not None and len(steps) > 1:  # nothing is made after the encoder: its columns are the features
+        names = [str(name) for name in fitted[:-1].get_feature_names_out()]
+        return lambda X: (names, before(X))
+    return None
+
+
+def _called(fitted: Any) -> str:
+    card = dict(getattr(fitted, "card_", {}))
+    return str(card.get("method", type(fitted).__name__))

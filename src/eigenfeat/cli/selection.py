@@ -1,0 +1,134 @@
+"""Scores by cross-validation, the choice of a method, and how many rows a time allows."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from eigenfeat import _progress
+from eigenfeat.cli.data import Rows
+from eigenfeat.cli.evaluation import Result, classification, multilabel, regression
+
+FEW_ROWS = 3000
+"""Up to so many rows "auto" compares methods; beyond, the first of them is taken."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """A method's cross-validated result, the loss it is ranked by, that of every row, and the seconds a fit took."""
+
+    name: str
+    result: Result
+    loss: float
+    row_losses: np.ndarray
+    seconds: float
+
+
+def folds_of(rows: Rows, task: str, n_folds: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Rows to fit on and rows to predict, a pair a fold; classes in proportion where every fold can have them."""
+    if len(rows) < 2 * n_folds:
+        raise ValueError(f"{rows.place} has {len(rows)} rows: too few for {n_folds} folds")
+    if task == "classification":
+        assert rows.y is not None
+        counts = np.unique(rows.y, return_counts=True)[1]
+        if counts.min() >= 2:
+            n = int(min(n_folds, counts.min()))
+            cut = StratifiedKFold(n, shuffle=True, random_state=seed)
+            return list(cut.split(np.zeros(len(rows)), rows.y))
+    return list(KFold(n_folds, shuffle=True, random_state=seed).split(np.zeros(len(rows))))
+
+
+def cross_validated(name: str, model: Any, rows: Rows, task: str, n_folds: int, seed: int) -> Score:
+    """Every row predicted by a model that was fitted without it."""
+    assert rows.y is not None
+    y, seconds = rows.y, 0.0
+    classes = np.unique(y) if task == "classification" else np.empty(0)
+    predicted: Any = np.empty(y.shape, dtype=y.dtype if task == "classification" else np.float64)
+    probabilities: np.ndarray | None = np.zeros((len(y), len(classes)))
+    folds = folds_of(rows, task, n_folds, seed)
+    for k, (kept, held) in enumerate(folds):
+        _progress.report(f"{name}, fold", k, len(folds))
+        train, test = rows.take(kept), rows.take(held)
+        start = time.perf_counter()
+        fitted = clone(model).fit(train.X, train.y)
+        seconds += time.perf_counter() - start
+        predicted[held] = np.asarray(fitted.predict(test.X)).reshape(y[held].shape)
+        if task == "classification" and probabilities is not None and hasattr(fitted, "predict_proba"):
+            probabilities[np.ix_(held, np.searchsorted(classes, fitted.classes_))] = fitted.predict_proba(test.X)
+        else:
+            probabilities = None
+    if task == "classification":
+        result = classification(y, predicted, probabilities, classes, y)
+        row_losses = 10.0 * (predicted != y)
+        if probabilities is not None:
+            row_losses = -np.log(np.clip(probabilities[np.arange(len(y)), np.searchsorted(classes, y)], 1e-15, 1))
+    else:
+        result = (multilabel if task == "multilabel" else regression)(y, predicted, y)
+        about = np.asarray(y, dtype=float).reshape(len(y), -1)
+        row_losses = ((about - predicted.reshape(about.shape)) ** 2).sum(axis=1) / max(about.var(axis=0).sum(), 1e-300)
+    return Score(name, result, float(np.mean(row_losses)), row_losses, seconds / len(folds))
+
+
+def simplest(scores: list[Score], order: tuple[str, ...]) -> Score:
+    """The simplest method whose loss is within one standard error of the best one's.
+
+    The error is that of the mean difference of the two over the rows. Of methods that rows cannot tell apart the
+    simpler one is the safer guess (Breiman et al., 1984, Classification and Regression Trees, section 3.4.3).
+    """
+    best = min(scores, key=lambda score: score.loss)
+    for name in order:
+        for score in scores:
+            difference = score.row_losses - best.row_losses
+            if score.name == name and difference.mean() <= difference.std(ddof=1) / np.sqrt(len(difference)):
+                return score
+    return best
+
+
+def choose(candidates: dict[str, Any], rows: Rows, task: str, seed: int, budget: float | None) -> list[Score]:
+    """Cross-validated scores, best first; where a budget of seconds is used up, of those that were tried."""
+    start = time.perf_counter()
+    scores: list[Score] = []
+    for k, (name, model) in enumerate(candidates.items()):
+        best = f"best so far {min(scores, key=lambda s: s.loss).name}" if scores else ""
+        _progress.report(f"candidate {name}", k, len(candidates), best)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # what concerns the one that is chosen, its own fit will say
+                scores.append(cross_validated(name, model, rows, task, 5, seed))
+        except ValueError:
+            continue  # a method that these rows are not for
+        if budget is not None and time.perf_counter() - start > budget:
+            break
+    if not scores:
+        raise ValueError(f"no method could be fitted to {rows.place}: it has {len(rows)} rows. Name one with --method")
+    return sorted(scores, key=lambda score: score.loss)
+
+
+def rows_within(fit: Callable[[Rows], float], rows: Rows, seconds: float, seed: int) -> Rows:
+    """As many rows as can be fitted in so many seconds, by short fits of which the time is known.
+
+    Parameters
+    ----------
+    fit : callable
+        Fits rows and returns the seconds that took.
+    """
+    sizes = [n for n in (1000, 4000, 16_000) if n < len(rows)]
+    order = np.random.default_rng(seed).permutation(len(rows))
+    took: list[float] = []
+    for n in sizes:
+        took.append(fit(rows.take(np.sort(order[:n]))))
+        if sum(took) > seconds / 4:
+            break
+    if not took:
+        return rows
+    tried = [0, *sizes[: len(took)]]
+    slope = max(took[-1] - (took[-2] if len(took) > 1 else 0.0), 1e-9) / (tried[-1] - tried[-2])
+    possible = int(tried[-1] + (0.8 * (seconds - sum(took)) - took[-1]) / slope)
+    return rows if possible >= len(rows) else rows.take(np.sort(order[: max(possible, 100)]))

@@ -1,0 +1,374 @@
+"""Tables in files of the usual formats, or on the standard input, as columns of Arrow: whole, or some rows at a time.
+
+Cells of text files stay text: what they mean depends on the whole column, and on what a model has learnt of it, so
+whoever reads them decides (`eigenfeat.tables`). Other formats have types.
+"""
+
+from __future__ import annotations
+
+import io
+import mmap
+import os
+import sys
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from eigenfeat.rows.dialects import FALLBACK, HEAD, Dialect, find_dialect
+
+COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+KINDS = {
+    **dict.fromkeys((".csv", ".tsv", ".txt", ".tab", ".dat", ".data"), "text"),
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+    **dict.fromkeys((".arrow", ".feather", ".ipc"), "arrow"),
+    ".npz": "npz",
+    **dict.fromkeys((".svmlight", ".libsvm", ".svm"), "svmlight"),
+}
+MAGIC = ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"PK\x03\x04", "npz"))
+BLOCK = 4 << 20
+"""Bytes of text parsed at a time."""
+
+BATCH = 65_536
+SHOWN = 8
+STANDARD_INPUT = "-"
+
+
+class BadTable(ValueError):
+    """A file that cannot be read as a table: everything that is wrong with it, in one message."""
+
+    def __init__(self, place: str, problems: Sequence[str]) -> None:
+        more = [f"and {len(problems) - SHOWN} more"] if len(problems) > SHOWN else []
+        lines = [*problems[:SHOWN], *more]
+        super().__init__(
+            f"{place}: {lines[0]}" if len(lines) == 1 else "\n  - ".join([f"{place} has problems:", *lines])
+        )
+
+
+@dataclass
+class TableFile:
+    """A table that can be read.
+
+    Attributes
+    ----------
+    place : str
+        What messages call it.
+    kind : {"text", "parquet", "arrow", "npz", "svmlight"}
+    names : list of str
+        Its columns; none are known of svmlight files.
+    notes : list of str
+        What was decided about it, in words.
+    """
+
+    place: str
+    kind: str
+    names: list[str]
+    notes: list[str] = field(default_factory=list)
+    _path: Path | None = None
+    _stream: Any = None
+    _dialect: Dialect | None = None
+    _compression: str | None = None
+
+    def read(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """All rows, of all columns or of some."""
+        with explained(self.place):
+            if self.kind == "text":
+                return self._read_text(columns)
+            tables = list(self.batches(columns))
+            return _refuse_none(pa.concat_tables(tables) if tables else None, self.place)
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """Some ten thousand rows after the other."""
+        columns = list(self.names if columns is None else columns)
+        with explained(self.place):
+            if self.kind == "text":
+                yield from self._text_batches(columns)
+            elif self.kind == "parquet":
+                file = pyarrow.parquet.ParquetFile(self._path or self._stream)
+                for batch in file.iter_batches(batch_size=BATCH, columns=columns):
+                    yield pa.Table.from_batches([batch]).select(columns)
+            elif self.kind == "arrow":
+                for batch in _arrow_batches(self._path or self._stream):
+                    yield pa.Table.from_batches([batch]).select(columns)
+            else:
+                yield _npz_table(self._path or self._stream, self.place).select(columns)
+
+    # ------------------------------------------------------------------ text
+
+    def _read_text(self, columns: Sequence[str] | None) -> pa.Table:
+        wrong: list[Any] = []
+        try:
+            table = pyarrow.csv.read_csv(self._opened(), *self._options(columns, wrong, threads=True))
+        except pa.ArrowInvalid as problem:
+            if "UTF" not in str(problem) or self._path is None:
+                raise
+            self._read_as_fallback()
+            wrong.clear()
+            table = pyarrow.csv.read_csv(self._opened(), *self._options(columns, wrong, threads=True))
+        if wrong:
+            if self._path is not None:  # once more, in one thread: only then are lines numbered
+                wrong.clear()
+                pyarrow.csv.read_csv(self._opened(), *self._options(columns, wrong, threads=False))
+            raise BadTable(self.place, _ragged(wrong))
+        return _refuse_none(table.rename_columns(self._chosen(columns)), self.place)
+
+    def _text_batches(self, columns: Sequence[str]) -> Iterator[pa.Table]:
+        wrong: list[Any] = []
+        names = self._chosen(columns)
+        with pyarrow.csv.open_csv(self._opened(), *self._options(columns, wrong, threads=False)) as reader:
+            for batch in reader:
+                if wrong:
+                    break
+                yield pa.Table.from_batches([batch]).rename_columns(names)
+        if wrong:
+            raise BadTable(self.place, _ragged(wrong))
+
+    def _read_as_fallback(self) -> None:
+        assert self._dialect is not None
+        self._dialect = Dialect(FALLBACK, self._dialect.delimiter, self._dialect.header)
+        self.notes.append(f"{self.place} is not all UTF-8: read as {FALLBACK} (another: --encoding)")
+
+    def _chosen(self, columns: Sequence[str] | None) -> list[str]:
+        return list(self.names if columns is None else columns)
+
+    def _opened(self) -> Any:
+        if self._path is not None:
+            return _opened(self._path, self._compression)
+        stream, self._stream = self._stream, None
+        if stream is None:
+            raise ValueError("the standard input can be read once only")
+        return stream
+
+    def _options(self, columns: Sequence[str] | None, wrong: list[Any], threads: bool) -> tuple[Any, Any, Any]:
+        dialect = self._dialect
+        assert dialect is not None
+        raw = dict(zip(self.names, dialect.header))
+        chosen = [raw[name] for name in self._chosen(columns)]
+
+        def note(row: Any) -> str:
+            if len(wrong) <= 1000:
+                wrong.append(row)
+            return "skip"
+
+        csv = pyarrow.csv
+        return (
+            csv.ReadOptions(block_size=BLOCK, use_threads=threads, encoding=dialect.encoding),
+            csv.ParseOptions(
+                delimiter=dialect.delimiter, newlines_in_values=self._may_quote(), invalid_row_handler=note
+            ),
+            csv.ConvertOptions(
+                column_types=dict.fromkeys(dialect.header, pa.string()),
+                include_columns=chosen,
+                strings_can_be_null=False,
+            ),
+        )
+
+    def _may_quote(self) -> bool:
+        """Whether lines may end inside of a cell, which makes reading slower."""
+        if self._path is None or self._compression is not None or not self._path.is_file():
+            return True
+        with self._path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return content.find(b'"') >= 0
+
+
+def open_table(place: str | os.PathLike, delimiter: str | None = None, encoding: str | None = None) -> TableFile:
+    """A table at a path, or on the standard input where the path is ``-``.
+
+    Parameters
+    ----------
+    place : path
+        ``.csv``, ``.tsv``, ``.txt`` and the like with a header line, also compressed (``.gz``, ``.bz2``, ``.zst``,
+        ``.lz4``); ``.parquet``; ``.arrow`` or ``.feather``; ``.npz`` with an array ``X``; ``.svmlight``. Capitals are
+        the same. The standard input is recognised by its first bytes.
+    delimiter, encoding : str, optional
+        Of text files; found by default.
+
+    Returns
+    -------
+    `TableFile`
+
+    Raises
+    ------
+    FileNotFoundError
+        Where there is no such file.
+    ValueError
+        For a format that is not known, and for all that is wrong with a header, in one message.
+    """
+    if os.fspath(place) == STANDARD_INPUT:
+        return _from_stream(sys.stdin.buffer, "the standard input", delimiter, encoding)
+    path = Path(place)
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder, not a file: name a file")
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {path}")
+    compression = COMPRESSIONS.get(path.suffix.lower())
+    suffix = Path(path.stem).suffix.lower() if compression else path.suffix.lower()
+    if suffix not in KINDS:
+        raise ValueError(f"{path} has the suffix {path.suffix!r}; tables are read from {', '.join(KINDS)}")
+    kind = KINDS[suffix]
+    with explained(str(path)):
+        if kind == "text" and not path.is_file():  # a pipe, which can be read once
+            return _from_stream(path.open("rb"), str(path), delimiter, encoding)
+        if kind == "text":
+            head = _opened(path, compression).read(HEAD)
+            return _text_file(str(path), head, delimiter, encoding, _path=path, _compression=compression)
+        if compression:
+            raise ValueError(f"compressed tables are text; {suffix} files are compressed inside: unpack it first")
+        return _typed_file(str(path), kind, path, None)
+
+
+def _from_stream(stream: BinaryIO, place: str, delimiter: str | None, encoding: str | None) -> TableFile:
+    """A table of a stream that can be read once, known by its first bytes."""
+    head = _fill(stream, b"", HEAD)
+    if head.startswith(b"\x1f\x8b"):
+        unpacked = pa.CompressedInputStream(pa.PythonFile(_Joined(head, stream), mode="r"), "gzip")
+        head, stream = unpacked.read(HEAD), unpacked
+    for magic, kind in MAGIC:
+        if head.startswith(magic):
+            return _typed_file(place, kind, None, io.BytesIO(head + stream.read()))
+    with explained(place):
+        return _text_file(place, head, delimiter, encoding, _stream=pa.PythonFile(_Joined(head, stream), mode="r"))
+
+
+def _text_file(place: str, head: bytes, delimiter: str | None, encoding: str | None, **source: Any) -> TableFile:
+    if not head.strip():
+        raise BadTable(place, ["it is empty: no rows, and no feature columns"])
+    dialect = find_dialect(head, delimiter, encoding, whole=len(head) < HEAD)
+    if dialect.problems():
+        raise BadTable(place, dialect.problems())
+    notes = [f"{place}: {note}" for note in dialect.notes]
+    return TableFile(place, "text", dialect.names, notes, _dialect=dialect, **source)
+
+
+def _typed_file(place: str, kind: str, path: Path | None, stream: Any) -> TableFile:
+    with explained(place):
+        source = path or stream
+        if kind == "svmlight":
+            return TableFile(place, kind, [], _path=path)
+        if kind == "parquet":
+            names = pyarrow.parquet.ParquetFile(source).schema_arrow.names
+        elif kind == "arrow":
+            names = _arrow_schema(source).names
+        else:
+            names = _npz_table(source, place).column_names
+        twice = sorted({repr(name) for name in names if names.count(name) > 1})
+        if twice:
+            raise BadTable(place, [f"several columns are called {', '.join(twice)}: names must tell columns apart"])
+        return TableFile(place, kind, list(names), _path=path, _stream=stream)
+
+
+def _arrow_reader(source: Any) -> Any:
+    if isinstance(source, io.BytesIO):
+        source.seek(0)
+    try:
+        return pa.ipc.open_file(source if isinstance(source, io.BytesIO) else pa.OSFile(str(source)))
+    except pa.ArrowInvalid:
+        return pa.ipc.open_stream(source if isinstance(source, io.BytesIO) else pa.OSFile(str(source)))
+
+
+def _arrow_schema(source: Any) -> Any:
+    return _arrow_reader(source).schema
+
+
+def _arrow_batches(source: Any) -> Iterator[Any]:
+    reader = _arrow_reader(source)
+    if hasattr(reader, "num_record_batches"):
+        yield from (reader.get_batch(i) for i in range(reader.num_record_batches))
+    else:
+        yield from reader
+
+
+def _npz_table(source: Any, place: str) -> pa.Table:
+    """The columns of X, called x0, x1 and so on, and every other array that has an entry a row."""
+    if isinstance(source, io.BytesIO):
+        source.seek(0)
+    with np.load(source, allow_pickle=False) as arrays:
+        if "X" not in arrays:
+            raise BadTable(place, [f"it has no array 'X'; it has {', '.join(map(repr, arrays.files)) or 'none'}"])
+        X, others = arrays["X"], {name: arrays[name] for name in arrays.files if name != "X"}
+    if X.ndim != 2 or X.dtype.kind not in "biuf":
+        raise BadTable(place, [f"the array 'X' must be rows and columns of numbers; it is {X.dtype} of {X.shape}"])
+    columns = {f"x{j}": pa.array(np.ascontiguousarray(X[:, j])) for j in range(X.shape[1])}
+    return pa.table(columns | {name: pa.array(a) for name, a in others.items() if a.shape == X.shape[:1]})
+
+
+def _opened(path: Path, compression: str | None) -> Any:
+    return pa.input_stream(str(path), compression=compression)
+
+
+def _fill(stream: Any, start: bytes, size: int) -> bytes:
+    parts = [start]
+    while sum(map(len, parts)) < size:
+        part = stream.read(size - sum(map(len, parts)))
+        if not part:
+            break
+        parts.append(part)
+    return b"".join(parts)
+
+
+class _Joined(io.RawIOBase):
+    """Bytes that were read already, and then the rest of their stream."""
+
+    def __init__(self, head: bytes, rest: Any) -> None:
+        self._head, self._rest = memoryview(head), rest
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        if self._head.nbytes and size >= 0:
+            part, self._head = bytes(self._head[:size]), self._head[size:]
+            return part
+        head, self._head = bytes(self._head), self._head[:0]
+        return head + self._rest.read() if size < 0 else self._rest.read(size)
+
+
+def _ragged(wrong: Sequence[Any]) -> list[str]:
+    rows = sorted(wrong, key=lambda row: row.number or 0)
+    return [
+        f"{f'line {row.number}' if row.number else 'a line'}: {row.actual_columns} cells where the header has "
+        f"{row.expected_columns} ({row.text[:40]!r}). Quote cells that hold the delimiter, or mend the line"
+        for row in rows
+    ]
+
+
+def _refuse_none(table: pa.Table | None, place: str) -> pa.Table:
+    if table is None or table.num_rows == 0:
+        raise BadTable(place, ["it has no rows"])
+    return table
+
+
+@contextmanager
+def explained(place: str) -> Iterator[None]:
+    """What the readers of formats raise, as a refusal that names the file."""
+    try:
+        yield
+    except BadTable:
+        raise
+    except FileNotFoundError:
+        raise FileNotFoundError(f"there is no file {place}") from None
+    except (
+        ValueError,
+        OSError,
+        EOFError,
+        KeyError,
+        NotImplementedError,
+        OverflowError,
+        zipfile.BadZipFile,
+        pa.ArrowException,
+    ) as problem:
+        words = str(problem) or type(problem).__name__
+        if place in words:
+            raise
+        if "straddling" in words or "out of sync" in words:
+            words = "a quote that is opened is never closed, or a cell is longer than 4 MB"
+        raise ValueError(
+            f"{place} cannot be read ({words}): it is damaged, cut short or of another format. Write it again"
+        ) from problem
