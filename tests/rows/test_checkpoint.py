@@ -119,7 +119,10 @@ def test_what_cannot_be_repeated_or_opened_is_refused(tmp_path):
     with pytest.raises(ValueError, match="must be repeatable: give random_state a number"):
         with eigenfeat.rows.streaming(checkpoint=tmp_path / "a"):
             OrientedPCA(random_state=None).fit(stream)
-    with pytest.raises(ValueError, match="cannot be opened"), eigenfeat.rows.streaming(checkpoint=tmp_path / "no" / "a"):
+    with (
+        pytest.raises(ValueError, match="cannot be opened"),
+        eigenfeat.rows.streaming(checkpoint=tmp_path / "no" / "a"),
+    ):
         pass
     (tmp_path / "text").write_text("not a database, but a text of some length that SQLite will not take for one" * 20)
     with pytest.raises(ValueError, match="cannot be opened"), eigenfeat.rows.streaming(checkpoint=tmp_path / "text"):

@@ -167,7 +167,9 @@ class KernelFisherClassifierCV(KernelDiscriminant):
         """The best pair of the grid that was given, or of one scaled to the data."""
 
         def run(function: Callable[[float], list[Trial]], gammas: Sequence[float]) -> list[list[Trial]]:
-            return Parallel(n_jobs=self.n_jobs)(delayed(function)(gamma) for gamma in counted(gammas, "candidate gamma"))
+            return Parallel(n_jobs=self.n_jobs)(
+                delayed(function)(gamma) for gamma in counted(gammas, "candidate gamma")
+            )
 
         if self.alphas is None and self.gammas is None:
             return best_pair(problem, score, run)
