@@ -366,7 +366,15 @@ GROUPS: dict[str, Spoiler] = {
 }
 
 HOPELESS = (
-    *("an infinite entry", "a missing entry", "a frame with gaps", "CSR with NaN", "huge longdouble", "complex", "text"),
+    *(
+        "an infinite entry",
+        "a missing entry",
+        "a frame with gaps",
+        "CSR with NaN",
+        "huge longdouble",
+        "complex",
+        "text",
+    ),
     *(words for words in SPARSE if words.startswith("CSR, ")),
     *("y with NaN", "y too short", "y too long", "y of one row"),
     *("weights of zero", "a negative weight", "a weight of NaN", "an infinite weight", "too few weights"),

@@ -46,7 +46,17 @@ PRIORS: dict[str, Any] = {
 REPETITIONS = ("n_estimators", "n_layers", "n_init", "n_restarts", "n_jobs")
 SPECIAL = {"class_weight": CLASS_WEIGHTS, "priors": PRIORS}
 #: What these two may not be called.
-HOPELESS = ("unknown word", "infinite", "NaN", "negative", "of an unknown class", "all zero", "too few", "text", "a list")
+HOPELESS = (
+    "unknown word",
+    "infinite",
+    "NaN",
+    "negative",
+    "of an unknown class",
+    "all zero",
+    "too few",
+    "text",
+    "a list",
+)
 
 
 def parameter_values(estimator: Any) -> Iterator[tuple[str, str, Any]]:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO, TextIO
 
 import numpy as np
 
@@ -147,6 +147,15 @@ def readable(path: Path) -> Iterator[None]:
         ) from problem
 
 
+def _to_npz(stream: BinaryIO, columns: Mapping[str, np.ndarray]) -> None:
+    """As numpy's savez_compressed, which in some versions leaves an archive open where the disk is full."""
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, values in columns.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                plain = values.astype(str) if values.dtype == object else values  # text, not pickles
+                np.lib.format.write_array(member, plain, allow_pickle=False)
+
+
 def write_table(path: str | os.PathLike | None, columns: Mapping[str, np.ndarray]) -> None:
     """Write named columns to a ``.csv``, ``.tsv``, ``.parquet`` or ``.npz`` file, or as CSV to the standard output."""
     if path is None:
@@ -158,7 +167,7 @@ def write_table(path: str | os.PathLike | None, columns: Mapping[str, np.ndarray
     check_output(path)
     with replacing(path) as stream:
         if path.suffix == ".npz":
-            np.savez_compressed(stream, **columns)  # type: ignore[arg-type]
+            _to_npz(stream, columns)
         elif path.suffix == ".parquet":
             arrow = _pyarrow()
             arrow.parquet.write_table(arrow.table(dict(columns)), stream)
