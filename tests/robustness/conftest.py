@@ -25,7 +25,7 @@ def server():
 
 @pytest.fixture
 def run(server, tmp_path):
-    """What runs a command in the folder of the test, with a fault where one is named: its status and what it printed."""
+    """Runs a command in the folder of the test, with a fault where one is named: status and what was printed."""
 
     def run(arguments, fault="nothing"):
         request = {"arguments": arguments, "folder": str(tmp_path), "fault": fault}
