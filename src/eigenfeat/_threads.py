@@ -68,7 +68,7 @@ _this_thread = local()
 
 
 def blas_threads() -> int:
-    """How many threads the caller may use for linear algebra: one where it is inside `one_blas_thread`, or of a pool."""
+    """How many threads the caller may use for linear algebra: one inside `one_blas_thread` and `own_threads`."""
     return 1 if getattr(_this_thread, "is_inside", False) else _shared_limit.before()
 
 

@@ -212,5 +212,6 @@ def test_cv_holds_groups_out_whole(cv):
     assert not any(set(group[train]) & set(group[held_out]) for train, held_out in splits)
     honest, flattered = (model.fit(X, y, groups=groups).best_score_ for groups in (group, None))
     assert honest < flattered - 0.1  # near copies of held-out rows are easy
-    with pytest.raises(ValueError, match="holds out every row of some class"):
-        model.fit(X, y, groups=np.where(y == 1, "all of one", group))
+    if cv == 4:  # one part of four has them; whether a quarter that is drawn does is chance
+        with pytest.raises(ValueError, match="holds out every row of some class"):
+            model.fit(X, y, groups=np.where(y == 1, "all of one", group))

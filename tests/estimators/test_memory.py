@@ -54,7 +54,7 @@ def test_what_is_free_is_the_least_that_anyone_says(tmp_path, monkeypatch):
 
 def test_a_warning_where_it_is_too_much(monkeypatch):
     monkeypatch.setattr(memory, "available_bytes", lambda: 10**9)
-    with pytest.warns(ResourceWarning, match=r"It will take about 2.0 GB beside its rows, and 1.0 GB are free"):
+    with pytest.warns(UserWarning, match=r"It will take about 2.0 GB beside its rows, and 1.0 GB are free"):
         warn_of_memory(2 * 10**9, "It")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

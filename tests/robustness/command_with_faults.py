@@ -94,14 +94,17 @@ def run(request: dict[str, Any]) -> tuple[int, str]:
 
 
 if __name__ == "__main__":
+    import tempfile
+
     from sklearn.datasets import load_iris
 
     import eigenfeat.cli.app  # noqa: F401
-    from eigenfeat import FisherLDA
+    from eigenfeat import FisherLDA, load, save
     from eigenfeat.cli import main
     from eigenfeat.report import render
 
     X, y = load_iris(return_X_y=True)
-    render(FisherLDA().fit(X, y), X, y)  # compiled and drawn once, not in every fork
+    with tempfile.TemporaryDirectory() as folder:  # compiled, drawn and imported once, not in every fork
+        render(load(save(FisherLDA().fit(X, y), f"{folder}/model.skops")), X, y)
     for line in sys.stdin:
         print(json.dumps(run(json.loads(line))), flush=True)

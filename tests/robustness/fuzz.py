@@ -2,8 +2,9 @@
 
 ``make fuzz`` runs it. ``python tests/robustness/fuzz.py --only 'GEMClassifier: rows'`` runs the cases whose names
 match, ``--worst`` prints everything that was neither answered nor refused clearly, ``--save`` keeps all outcomes,
-``--part 2/8`` runs the second of eight parts, and ``--read`` prints the table of what parts have saved. The library that
-is tried is the one on ``PYTHONPATH``: ``--like`` runs the cases of another's saved outcomes, as far as it knows them.
+``--part 2/8`` runs the second of eight parts, and ``--read`` prints the table of what parts have saved. The library
+that is tried is the one on ``PYTHONPATH``: ``--like`` runs the cases of another's saved outcomes, as far as it knows
+them.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
 """What goes wrong while a command writes: older outputs stay as they were, nothing lies around, a reason is given."""
 
-import json
-import os
 import signal
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from sklearn.datasets import load_iris
@@ -27,20 +23,6 @@ COMMANDS = {
 every_command = pytest.mark.parametrize("command", COMMANDS)
 
 
-@pytest.fixture(scope="module")
-def server():
-    process = subprocess.Popen(
-        [sys.executable, str(Path(__file__).parent / "command_with_faults.py")],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "COLUMNS": "200"},
-    )
-    yield process
-    process.stdin.close()
-    process.wait(timeout=60)
-
-
 @pytest.fixture
 def folder(tmp_path):
     """Rows, a model, and an older output of every command."""
@@ -51,17 +33,6 @@ def folder(tmp_path):
         if output != "model.skops":
             (tmp_path / output).write_text("older")
     return tmp_path
-
-
-@pytest.fixture
-def run(server, folder):
-    def run(arguments, fault="nothing"):
-        request = {"arguments": arguments, "folder": str(folder), "fault": fault}
-        server.stdin.write(json.dumps(request) + "\n")
-        server.stdin.flush()
-        return json.loads(server.stdout.readline())
-
-    return run
 
 
 def contents(folder):

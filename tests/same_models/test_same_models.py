@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+import sklearn
 from cases import CASES
 from recording import body
 from store import stored
@@ -20,8 +21,15 @@ def stored_by_case() -> dict[str, dict[str, np.ndarray]]:
     return by_case
 
 
+#: What scikit-learn draws, centres of k-means and folds of groups, older versions draw otherwise.
+DRAWN = ("kmeans", "GEMClassifierCV-groups")
+DRAWS_AS_STORED = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 9)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_same_model(name):
+    if name.endswith(DRAWN) and not DRAWS_AS_STORED:
+        pytest.skip("scikit-learn of this version draws otherwise")
     case, expected = CASES[name], stored_by_case()[name]
     found = case.record()
     assert found.keys() == expected.keys()

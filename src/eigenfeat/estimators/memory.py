@@ -55,6 +55,6 @@ def warn_of_memory(needed: int, estimator: str) -> None:
         warnings.warn(
             f"{estimator} will take about {needed / 1e9:.1f} GB beside its rows, and {available / 1e9:.1f} GB are "
             "free. Give fewer components (n_components, max_components, min_eigenvalue), float32 rows, or fewer rows.",
-            ResourceWarning,
+            UserWarning,
             stacklevel=4,
         )

@@ -6,11 +6,12 @@ import csv
 import io
 import os
 import sys
+import zipfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -173,7 +174,7 @@ def write_table(path: str | os.PathLike | None, columns: Mapping[str, np.ndarray
     if path is not None and path.suffix.lower() == ".npz":
         check_output(path)
         with replacing(path) as stream:
-            np.savez_compressed(stream, **columns)  # type: ignore[arg-type]
+            _to_npz(stream, columns)
         return
     table = pa.table({name: pa.array(np.asarray(column)) for name, column in columns.items()})
     with written_table(path) as write:
@@ -249,8 +250,16 @@ def _npz_writer(stream: Any) -> Iterator[Any]:
     numbers = [name for name in table.column_names if pa.types.is_floating(table.column(name).type)]
     rest = {name: table.column(name).to_numpy() for name in table.column_names if name not in numbers}
     X = np.column_stack([table.column(name).to_numpy() for name in numbers]) if numbers else np.empty((len(table), 0))
-    texts = {name: np.array(list(map(str, a))) if a.dtype == object else a for name, a in rest.items()}
-    np.savez_compressed(stream, X=X, **texts)  # type: ignore[arg-type]
+    _to_npz(stream, {"X": X, **rest})
+
+
+def _to_npz(stream: BinaryIO, columns: Mapping[str, np.ndarray]) -> None:
+    """As numpy's savez_compressed, which in some versions leaves an archive open where the disk is full."""
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, values in columns.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                plain = values.astype(str) if values.dtype == object else values  # text, not pickles
+                np.lib.format.write_array(member, plain, allow_pickle=False)
 
 
 def label_column(place: str, names: Sequence[str], label: str | None) -> str | None:
