@@ -262,7 +262,7 @@ class GEMClassifierCV(GEMClassifierBase):
                 for smoothing in self.label_smoothings:
                     logit = self._logit(LastStage(max(self.alphas), smoothing), self.classifier_tol)
                     for fitted in logit.alpha_path_rows(rows, self.alphas, calibrate=False):
-                        found = LeftOut.of(fitted.alpha, class_scores(fitted, features), split.held_out)
+                        found = LeftOut.of(fitted.alpha, class_scores(fitted, features), [split.held_out])
                         yield Candidate(n_layers, ridge, threshold, count, feature_map, smoothing, fitted.alpha), found
 
     def _stacks(
