@@ -2,7 +2,7 @@
 
 A trial leaves rows out of the moments, of the directions, of the fitted map and of the logit; their scores, at the
 temperature that suits them best, have a log loss, and that decides. The same scores calibrate the model that is then
-fitted to all rows.
+fitted to all rows. What the constants here are worth, ``benchmarks/gem_constants.py`` prints.
 """
 
 from __future__ import annotations
