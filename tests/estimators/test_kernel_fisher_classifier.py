@@ -395,3 +395,24 @@ def test_probabilities_of_several_classes_are_a_logit_on_left_out_outputs():
         model.decision_function(DIGITS[300:]), outputs @ model.logit_coef_ + model.logit_intercept_, atol=1e-8
     )
     np.testing.assert_array_equal(model.predict(DIGITS), np.argmax(model.predict_proba(DIGITS), axis=1))
+
+
+# ------------------------------------------------------------------ losses of decision values
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+@pytest.mark.parametrize("labels", [LABELS, LABELS > 4])
+def test_losses_of_decision_values(loss, labels):
+    fits = (KernelFisherClassifier(loss=name, n_centers=100) for name in ("squared", loss))
+    squared, model = (fit.fit(DIGITS[:400], labels[:400]) for fit in fits)
+    assert model.score(DIGITS[400:], labels[400:]) >= squared.score(DIGITS[400:], labels[400:]) - 0.01
+    probabilities = model.predict_proba(DIGITS[400:])
+    np.testing.assert_array_equal(model.classes_[probabilities.argmax(axis=1)], model.predict(DIGITS[400:]))
+    assert log_loss(labels[400:], probabilities) < 1.5 * log_loss(labels[400:], squared.predict_proba(DIGITS[400:]))
+    assert model.solver_ == loss and model.loo_error_ is None
+
+
+def test_what_losses_of_decision_values_cannot():
+    for settings in ({"penalty": "sparse"}, {"multi_class": "joint"}, {"invariances": [shift]}, {"solver": "smo"}):
+        with pytest.raises(ValueError, match="cannot be with loss='logistic'"):
+            KernelFisherClassifier(loss="logistic", **settings).fit(X, Y)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from eigenfeat._sklearn import StrOptions, checked_fit
 from eigenfeat.estimators.edge import renamed_parameters
 from eigenfeat.estimators.kernel_base import RENAMED, RENAMED_LOSSES, KernelRegression
 from eigenfeat.estimators.kernel_discriminant import KernelDiscriminant
 from eigenfeat.estimators.kernel_settings import posed
-from eigenfeat.kernel.search import classification_error
+from eigenfeat.kernel import LOSSES, Loss, Squared, margin_losses
+from eigenfeat.kernel.margin_losses import MARGIN_LOSSES, held_out_alpha
+from eigenfeat.kernel.problem import KernelProblem
+from eigenfeat.kernel.search import alpha_unit, classification_error
 from eigenfeat.kernel.thresholds import one_vs_rest
 
 
@@ -38,9 +43,12 @@ class KernelFisherClassifier(KernelDiscriminant, KernelRegression):
         Weight of the penalty, against a sum over rows. "loo" takes the half decade with the least exact leave-one-out
         error, of equal ones that with the smallest squared residual; many rows are screened by a quarter of them, and
         a few fits of all end the search. One where the loss or the penalty has no exact leave-one-out outputs.
-    loss : {"squared", "absolute", "huber", "epsilon"} or Loss
+    loss : {"squared", "absolute", "huber", "epsilon", "logistic", "squared_hinge"} or Loss
         A name, or a value of `eigenfeat.kernel` with its own numbers: ``Huber(0.3)``, ``EpsilonInsensitive(0.05)``. The
-        names stand for ``Squared()``, ``Absolute()``, ``Huber(0.5)`` and ``EpsilonInsensitive(0.1)``.
+        names stand for ``Squared()``, ``Absolute()``, ``Huber(0.5)`` and ``EpsilonInsensitive(0.1)``. "logistic" and
+        "squared_hinge" ask for the right side of a row only, which is the better where a small expansion stands for
+        many rows: a multinomial logit, or ½max(0, 1 - yf)² a class, by Newton's method over the kernel blocks. They
+        have no threshold, and "loo" chooses their alpha on held-out rows.
     penalty : {"function", "coefficients", "sparse"}
     threshold : {"margin", "least-squares", "gaussian"} or float
         Where to cut the outputs: at the threshold of a one-dimensional soft-margin SVM on them, at zero, where two
@@ -129,6 +137,7 @@ class KernelFisherClassifier(KernelDiscriminant, KernelRegression):
     _parameter_constraints: dict = {
         **KernelRegression._parameter_constraints,
         **KernelDiscriminant._classifier_constraints,
+        "loss": [StrOptions({*LOSSES, *MARGIN_LOSSES}), Loss],
         "multi_class": [StrOptions({"one-vs-rest", "joint"})],
     }
 
@@ -194,9 +203,32 @@ class KernelFisherClassifier(KernelDiscriminant, KernelRegression):
         self
         """
         X, codes, weights, copies = self._labelled(X, y, sample_weight)
-        problem = posed(self._asked(), X, one_vs_rest(codes), weights, copies, self.random_state)
-        if self.multi_class == "joint" and len(self.classes_) > 2:
-            problem = replace(problem, classes=codes)
+        of_margins = isinstance(self.loss, str) and self.loss in MARGIN_LOSSES
+        settings = self._settings(loss=Squared()) if of_margins else self._asked()
+        problem = posed(settings, X, one_vs_rest(codes), weights, copies, self.random_state)
+        if of_margins:
+            return self._fit_margins(str(self.loss), problem, codes)
+        joint = self.multi_class == "joint" and len(self.classes_) > 2
+        problem = replace(problem, classes=codes) if joint else problem
         problem, solution = self._solved(problem, classification_error(self.threshold))
-        self._keep_rule(solution, problem, codes)
+        self._keep_rule(solution, problem, codes, cut=0.0 if joint else None)
+        return self
+
+    def _fit_margins(self, loss: str, problem: KernelProblem, codes: np.ndarray):
+        """With a loss of decision values, which are cut at zero; those of "logistic" are log odds."""
+        wrong = {
+            "penalty": self.penalty == "sparse",
+            "multi_class": self.multi_class == "joint",
+            "invariances": bool(self.invariances),
+            "solver": self.solver not in ("auto", "subset", "nystrom"),
+        }
+        for name in (name for name, is_wrong in wrong.items() if is_wrong):
+            raise ValueError(
+                f"{name}={getattr(self, name)!r} cannot be with loss={loss!r}, which has a solver of its own: a "
+                "quadratic penalty, one function a class, no invariances, solver='auto'."
+            )
+        if isinstance(self.alpha, str):
+            problem = replace(problem, alpha=held_out_alpha(problem, loss, alpha_unit(problem)))
+        solution = margin_losses.solve(problem, loss, self._request())
+        self._keep_rule(solution, problem, codes, cut=0.0, slope=1.0 if loss == "logistic" else None)
         return self
