@@ -37,7 +37,7 @@ HELD_OUT_ALPHAS = tuple((10.0 ** np.arange(1.0, -5.01, -1.0)).tolist())
 #: Rows of that choice, at most: a quarter of them is held out.
 HELD_OUT_ROWS = 8000
 #: Conjugate gradients of one Newton step, at most, and how far they go.
-MOST_PRODUCTS, FORCING = 40, 0.1
+MOST_PRODUCTS, FORCING = 100, 0.1
 #: Share of an objective below which a difference of two is rounding.
 ROUNDING = 1e-12
 
@@ -249,10 +249,10 @@ def solve(problem: KernelProblem, loss: str, request: KernelRequest = DEFAULTS) 
         Targets are ±1, one class against the rest; one column for two classes.
     loss : str
     request : KernelRequest
-        ``tol`` (1e-4): a Newton step that promises less than this share of the objective, or of a thousandth of that of
-        the zero function, is the last; ``max_iter`` (50).
+        ``tol`` (1e-3): a Newton step that promises less than this share of the objective, or of a thousandth of that of
+        the zero function, is the last; ``max_iter`` (100).
     """
-    wanted = request.filled(tol=1e-4, max_iter=50)
+    wanted = request.filled(tol=1e-3, max_iter=100)
     newton = _Newton(problem, MARGIN_LOSSES[loss])
     n_iter, converged = newton.solve(problem.alpha, wanted.tol, wanted.max_iter)
     if not converged:
