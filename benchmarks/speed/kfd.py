@@ -2,8 +2,8 @@
 
     python benchmarks/speed/kfd.py [--quick] [--only selection shapes smo]
 
-"shapes" has two sets of other shapes, speech frames (20 classes, 39 columns) and log-periodograms (5 classes, 256 columns),
-on which both searches have their own default or usual grids; `benchmarks/kfd_defaults.py` has ten.
+"shapes" has two sets of other shapes, speech frames (20 classes, 39 columns) and log-periodograms (5 classes, 256
+columns), on which both searches have their own default or usual grids; `benchmarks/kfd_defaults.py` has ten.
 """
 
 from __future__ import annotations
