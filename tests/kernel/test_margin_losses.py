@@ -14,7 +14,7 @@ from eigenfeat.kernel.problem import KernelProblem, KernelRequest
 from eigenfeat.kernel.thresholds import one_vs_rest
 from eigenfeat.stages.kernels import Kernel, KernelRows
 
-TIGHT = KernelRequest(tol=1e-11, max_iter=100)
+TIGHT = KernelRequest(tol=1e-9, max_iter=60)
 
 
 def problem_of(k, penalty="function", n=150, alpha=0.3, centers=25):
@@ -81,10 +81,11 @@ def test_slopes_and_curvature_are_derivatives(loss, m):
 @pytest.mark.parametrize("loss", list(MARGIN_LOSSES))
 def test_kernel_blocks_that_are_not_kept_give_the_same(loss, monkeypatch):
     problem, _ = problem_of(3)
-    kept = margin_losses.solve(problem, loss, TIGHT)
+    few_steps = KernelRequest(tol=1e-2)
+    kept = margin_losses.solve(problem, loss, few_steps)
     monkeypatch.setattr(margin_losses, "MAX_ENTRIES", 0)
-    monkeypatch.setattr(KernelRows, "block_entries", 400)
-    np.testing.assert_allclose(margin_losses.solve(problem, loss, TIGHT).outputs, kept.outputs, atol=1e-6)
+    monkeypatch.setattr(KernelRows, "block_entries", 2000)
+    np.testing.assert_allclose(margin_losses.solve(problem, loss, few_steps).outputs, kept.outputs, atol=1e-6)
 
 
 def test_the_full_expansion_and_weights_as_copies():
