@@ -87,7 +87,7 @@ def model(method: str, gamma: float, strength: float):
         "LSKFD": ("absolute", "sparse", "lp" if strength < 1 else "column_generation"),
     }[method]
     return KernelFisherClassifier(
-        gamma=gamma, alpha=strength, loss=loss, penalty=penalty, solver=solver, random_state=0
+        gamma=gamma, alpha=strength, loss=loss, penalty=penalty, solver=solver, columns=None, random_state=0
     )
 
 

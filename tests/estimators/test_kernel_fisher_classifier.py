@@ -17,6 +17,7 @@ from sklearn.svm import SVR
 
 from eigenfeat import KernelFisherClassifier, load, save
 from eigenfeat.kernel import LOSSES, Absolute, EpsilonInsensitive, Huber, Squared
+from eigenfeat.kernel.invariances import Translation
 from eigenfeat.kernel.probabilities import PROBABILITIES
 from eigenfeat.kernel.search import ALPHAS
 from eigenfeat.stages import GaussianPosteriors, KernelExpansion, Softmax
@@ -395,3 +396,47 @@ def test_probabilities_of_several_classes_are_a_logit_on_left_out_outputs():
         model.decision_function(DIGITS[300:]), outputs @ model.logit_coef_ + model.logit_intercept_, atol=1e-8
     )
     np.testing.assert_array_equal(model.predict(DIGITS), np.argmax(model.predict_proba(DIGITS), axis=1))
+
+
+# ------------------------------------------------------------------ losses of decision values
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+@pytest.mark.parametrize("labels", [LABELS, LABELS > 4])
+def test_losses_of_decision_values(loss, labels):
+    fits = (KernelFisherClassifier(loss=name, n_centers=100) for name in ("squared", loss))
+    squared, model = (fit.fit(DIGITS[:400], labels[:400]) for fit in fits)
+    assert model.score(DIGITS[400:], labels[400:]) >= squared.score(DIGITS[400:], labels[400:]) - 0.01
+    probabilities = model.predict_proba(DIGITS[400:])
+    np.testing.assert_array_equal(model.classes_[probabilities.argmax(axis=1)], model.predict(DIGITS[400:]))
+    assert log_loss(labels[400:], probabilities) < 1.5 * log_loss(labels[400:], squared.predict_proba(DIGITS[400:]))
+    assert model.solver_ == loss and model.loo_error_ is None
+
+
+def test_what_losses_of_decision_values_cannot():
+    for settings in ({"penalty": "sparse"}, {"multi_class": "joint"}, {"invariances": [shift]}, {"solver": "smo"}):
+        with pytest.raises(ValueError, match="cannot be with loss='logistic'"):
+            KernelFisherClassifier(loss="logistic", **settings).fit(X, Y)
+
+
+def test_virtual_rows_are_copies_of_the_rows_of_least_left_out_margin():
+    """The model is that of the rows and the copies; the rules are those of the rows alone."""
+    settings = {"gamma": 0.02, "alpha": 0.01, "columns": None, "probability": "logistic"}
+    moves = [Translation((8, 8), right=1), (0.5, Translation((8, 8), down=1))]
+    rows, labels = DIGITS[:300], LABELS[:300]
+    model = KernelFisherClassifier(invariances=moves, virtual_rows=40, **settings).fit(rows, labels)
+    plain = KernelFisherClassifier(**settings).fit(rows, labels)
+    own = plain.loo_decision_[np.arange(300), labels]
+    others = np.where(np.eye(10, dtype=bool)[labels], -np.inf, plain.loo_decision_).max(axis=1)
+    np.testing.assert_array_equal(model.virtual_, np.sort(np.argsort(own - others)[:40]))
+    chosen = model.virtual_
+    every = np.vstack([rows, moves[0](rows[chosen]), moves[1][1](rows[chosen])])
+    weights = np.r_[np.ones(340), np.full(40, 0.5)]
+    by_hand = KernelFisherClassifier(**settings).fit(every, np.r_[labels, labels[chosen], labels[chosen]], weights)
+    np.testing.assert_allclose(model.dual_coef_, by_hand.dual_coef_, atol=1e-8)
+    np.testing.assert_allclose(model.threshold_, plain.threshold_)
+    assert model.loo_error_ == plain.loo_error_
+    with pytest.raises(ValueError, match="give invariances"):
+        KernelFisherClassifier(virtual_rows=3).fit(rows, labels)
+    with pytest.raises(ValueError, match="needs outputs left out"):
+        KernelFisherClassifier(virtual_rows=3, invariances=moves, loss="absolute").fit(rows, labels > 4)

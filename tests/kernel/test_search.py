@@ -88,7 +88,7 @@ def test_alphas_are_in_units_of_the_kernel():
     linear_kernel = replace(problem, kernel=KernelRows(Kernel("linear"), 100 * problem.kernel.rows))
     assert search.alpha_unit(linear_kernel) == pytest.approx(np.mean((100 * problem.kernel.rows) ** 2) * 3)
     coefficients = replace(problem, penalty="coefficients", weights=2 * problem.weights)
-    assert search.alpha_unit(coefficients) == pytest.approx(2 * np.mean((problem.kernel.matrix() ** 2).sum(axis=1)))
+    assert search.alpha_unit(coefficients) == pytest.approx(np.mean((problem.kernel.matrix() ** 2).sum(axis=1)))
 
 
 def test_a_kernel_without_a_width_has_one_gamma():

@@ -47,7 +47,7 @@ COUNTED = {"FisherLDA(shrinkage='auto')": UNITS, "GEMClassifier(centred)": UNITS
 KNOTS = "knots are quantiles of as many projections as there are rows"
 SAMPLED = {"GEMClassifier(spline)": KNOTS, "GEMClassifier(two layers)": KNOTS}
 SHIFTED = dict.fromkeys(
-    ("ColumnScaler", *(n for n in subjects() if n.startswith("GEM"))),
+    ("ColumnScaler", *(n for n in subjects() if n.startswith(("GEM", "KernelFisher")))),
     "dense columns are shifted and bent, and sparse ones are not",
 )
 FOLDS = {"GEMClassifierCV": "folds are drawn over rows"}

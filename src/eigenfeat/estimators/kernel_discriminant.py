@@ -44,11 +44,18 @@ class KernelDiscriminant(ScoresMixin, KernelEstimator):
             weights = weights * class_weights(self.class_weight, self.classes_, codes, copies)
         return X, codes, weights, copies
 
-    def _keep_rule(self, solution: KernelSolution, problem: KernelProblem, codes: np.ndarray) -> None:
+    def _keep_rule(
+        self,
+        solution: KernelSolution,
+        problem: KernelProblem,
+        codes: np.ndarray,
+        cut: float | None = None,
+        slope: float | None = None,
+    ) -> None:
         """Threshold, probabilities and leave-one-out results from the outputs at the training rows.
 
-        Joint discriminants are log posteriors already, cut at zero; how sure they may be is found like that of the
-        others, on rows left out.
+        Functions that are told apart jointly are log posteriors already: they have a ``cut``, and where it is known the
+        ``slope`` of the log odds, which is found at rows left out otherwise.
         """
         expansion, outputs = self._keep_fit(solution, problem)
         if np.ptp(outputs, axis=0).max() < SAME_OUTPUTS:
@@ -59,19 +66,19 @@ class KernelDiscriminant(ScoresMixin, KernelEstimator):
                 UserWarning,
                 stacklevel=3,
             )
-        weights, joint = problem.weights, problem.classes is not None
-        cuts = thresholds(outputs, codes, weights, 0.0 if joint else self.threshold)
+        weights, one_by_one = problem.weights, cut is None
+        cuts = thresholds(outputs, codes, weights, self.threshold if cut is None else cut)
         self.threshold_ = cuts.astype(self.dual_coef_.dtype, copy=False)
         decision = flat(outputs - self.threshold_)
         left_out = solution.loo_outputs is not None
-        self.slope_ = 1.0 if joint and not left_out else posterior_slope(decision, codes, weights)
+        self.slope_ = posterior_slope(decision, codes, weights) if slope is None else slope
         scores = Chain((*self._inputs.stages, replace(expansion, bias=self.intercept_ - self.threshold_)))
         self.logit_coef_ = self.logit_intercept_ = None
-        if self.probability == "multinomial" and left_out and not joint and decision.ndim == 2:
+        if self.probability == "multinomial" and left_out and one_by_one and decision.ndim == 2:
             self.logit_coef_, self.logit_intercept_ = multinomial_logit(decision, codes, weights, self.slope_)
             logit = Affine.of(self.logit_coef_, self.logit_intercept_)
             scores, decision, self.slope_ = scores.then(logit), logit.apply(decision), 1.0
-        by_densities = self.probability == "gaussian" and not joint
+        by_densities = self.probability == "gaussian" and one_by_one
         self.output_moments_ = output_moments(outputs, one_vs_rest(codes) > 0, weights) if by_densities else None
         self.loo_decision_ = decision if left_out else None
         self.loo_error_ = weighted_error(decision, codes, weights) if left_out else None

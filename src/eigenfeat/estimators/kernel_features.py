@@ -50,7 +50,7 @@ class KernelFeatures(ComponentsMixin, KernelEstimator):
         X = self._treated(X, weights)
         if targets is None:
             targets = np.empty((X.shape[0], 0))
-        problem = posed(self._settings(), X, targets, weights, random_state=self.random_state)
+        problem = posed(self._settings(), X, targets, weights, weights, self.random_state)
         if isinstance(self.alpha, str):
             problem = replace(problem, alpha=left_out_alpha(problem, squared_residual).alpha)
         basis = basis_of(problem)

@@ -47,7 +47,7 @@ class KernelFisherRegressor(PredictionsMixin, KernelRegression):
     >>> import numpy as np
     >>> from eigenfeat import KernelFisherRegressor
     >>> x = np.linspace(-10, 10, 100)[:, None]
-    >>> model = KernelFisherRegressor(gamma=0.25, alpha=0.01).fit(x, np.sinc(x[:, 0] / np.pi))
+    >>> model = KernelFisherRegressor(gamma=10).fit(x, np.sinc(x[:, 0] / np.pi))  # of a standardised column
     >>> bool(abs(model.predict([[0.0]]) - 1) < 0.01)
     True
     """

@@ -29,7 +29,7 @@ def solve(problem: KernelProblem, request: KernelRequest = DEFAULTS) -> KernelSo
     """Iterate until every target's preconditioned residual is below ``tol`` times its start."""
     wanted = request.filled(tol=1e-3, max_iter=50)
     system = _NormalEquations(problem)
-    preconditioner = _Preconditioner(problem, system.total)
+    preconditioner = Preconditioner(problem, system.total)
     coefficients, n_iter, converged = _conjugate_gradients(system, preconditioner, wanted.tol, wanted.max_iter)
     if not converged:
         warnings.warn(
@@ -84,7 +84,7 @@ class _NormalEquations:
         return total
 
 
-class _Preconditioner:
+class Preconditioner:
     """``B`` with ``BᵀHB ≈ I``, and products with ``P``. Two q × q factors, made in place, are all it holds."""
 
     def __init__(self, problem: KernelProblem, total: float) -> None:
@@ -124,7 +124,7 @@ class _Preconditioner:
 
 
 def _conjugate_gradients(
-    system: _NormalEquations, preconditioner: _Preconditioner, tol: float, max_iter: int
+    system: _NormalEquations, preconditioner: Preconditioner, tol: float, max_iter: int
 ) -> tuple[np.ndarray, int, bool]:
     """Coefficients of every target; a column that has converged stands still."""
 

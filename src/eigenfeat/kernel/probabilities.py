@@ -15,6 +15,8 @@ from eigenfeat.stages.outputs import both_classes
 PROBABILITIES = ("multinomial", "logistic", "gaussian")
 #: Decision values below this are all the same.
 SMALLEST_OUTPUT = 1e-100
+#: Above this many a logit on their outputs is as exact as quasi-Newton steps get it.
+MANY_CLASSES = 30
 
 
 def posterior_slope(decision: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> float:
@@ -65,7 +67,7 @@ def multinomial_logit(
     weights : (n,) array
     slope : float
     """
-    D, w = decision.astype(np.float64), weights.astype(np.float64) / weights.mean()
+    D, w = decision.astype(np.float64), weights.astype(np.float64)
     row, k = np.arange(len(D)), D.shape[1]
     start = np.vstack([slope * np.eye(k), np.zeros(k)])
     design = np.column_stack([D, np.ones(len(D))])
@@ -80,8 +82,19 @@ def multinomial_logit(
         gradient = design.T @ (w[:, None] * excess) + away
         return float(np.sum(away**2) / 2 - w @ log_p[row, codes]), gradient.ravel()
 
-    found = minimize(value_and_gradient, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 200})
-    W = found.x.reshape(start.shape)
+    def curved(flat: np.ndarray, change: np.ndarray) -> np.ndarray:
+        p, V = softmax(design @ flat.reshape(start.shape), axis=1), change.reshape(start.shape)
+        moved = p * (design @ V)
+        moved -= p * moved.sum(axis=1, keepdims=True)
+        product = design.T @ (w[:, None] * moved)
+        product[:-1] += V[:-1]
+        return product.ravel()
+
+    found = minimize(value_and_gradient, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 200}).x
+    if k <= MANY_CLASSES:  # to the last digits, so that the order of the rows leaves no trace
+        options = {"xtol": 1e-13, "maxiter": 30}
+        found = minimize(value_and_gradient, found, jac=True, hessp=curved, method="Newton-CG", options=options).x
+    W = found.reshape(start.shape)
     return W[:-1], W[-1]
 
 

@@ -80,16 +80,19 @@ def classification_error(threshold: str | float) -> Score:
 
 
 def alpha_unit(problem: KernelProblem) -> float:
-    """The mean diagonal of the matrix alpha is added to (`eigenfeat.kernel.linear`): one for "function" and "rbf"."""
+    """The mean diagonal of the matrix alpha is added to (`eigenfeat.kernel.linear`): one for "function" and "rbf".
+
+    A mean over rows by their weights, in the units of one row: a weight is so many copies.
+    """
     weights = problem.weights.astype(np.float64)
-    some = np.unique(np.linspace(0, len(weights) - 1, 200).astype(int))
     if problem.penalty == "function":
-        kernel = problem.kernel
-        rows = kernel.rows[np.ix_(some, some)] if kernel.precomputed else kernel.rows[some]
-        diagonal = KernelRows(kernel.kernel, rows, kernel.precomputed).diagonal().astype(np.float64)
+        diagonal = np.abs(problem.kernel.diagonal().astype(np.float64))
     else:
+        there = np.flatnonzero(weights > 0)
+        some = there if len(there) <= FEW_ROWS else there[np.linspace(0, len(there) - 1, FEW_ROWS).astype(int)]
+        weights = weights[some]
         diagonal = np.square(problem.kernel.block(some, problem.expanded_over).astype(np.float64)).sum(axis=1)
-    unit = float(np.mean(weights[some] * np.abs(diagonal)))
+    unit = float(np.average(diagonal, weights=weights))
     return unit if np.isfinite(unit) and unit > 0 else 1.0
 
 

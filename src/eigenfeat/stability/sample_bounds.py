@@ -78,7 +78,7 @@ def sample_bounds(estimator: Any, X: Any, confidence: float = 0.95) -> SampleBou
     >>> from eigenfeat.stability import sample_bounds
     >>> X, _ = load_iris(return_X_y=True)
     >>> print(sample_bounds(OrientedKernelPCA(2).fit(X), X))
-    covariance in kernel space, 150 rows within R = 0.94...
+    covariance in kernel space, 150 rows within R = 0.8709: largest eigenvalue ...
     """
     if not sparse.issparse(X):
         X = np.asarray(X, dtype=np.float64)
