@@ -38,7 +38,7 @@ from eigenfeat.estimators.rayleigh import RayleighFeatures
 from eigenfeat.estimators.score_tensor import ScoreTensorFeatures
 from eigenfeat.estimators.sliced_inverse import SlicedInverseRegression
 from eigenfeat.estimators.spoc import SPoC
-from eigenfeat.export import load, save
+from eigenfeat.export import load, save, to_onnx
 
 __version__ = "0.1.0"
 
@@ -77,6 +77,7 @@ __all__ = [
     "VanishingComponents",
     "load",
     "save",
+    "to_onnx",
 ]
 
 announce()
