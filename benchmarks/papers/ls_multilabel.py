@@ -152,7 +152,9 @@ def choose(name: str, components: tuple[int, ...], X, Y) -> tuple[int | None, fl
     return best[1], best[2]
 
 
-def run(task: Task) -> None:
+def run(task: Task) -> dict[str, tuple[float, float]]:
+    """Print a line for each kind of features; their micro and macro AUC."""
+    found = {}
     X, Y, cut = task.X, task.Y, task.n_train
     for name in task.models:
         k, C = choose(name, task.components, X[:cut], Y[:cut])
@@ -164,6 +166,14 @@ def run(task: Task) -> None:
             f"{macro(truth, predicted):>11.4f}{features_s:>12.1f}{svm_s:>8.1f}{features_s + svm_s:>9.1f}",
             flush=True,
         )
+        found[name] = (micro, macro(truth, predicted))
+    return found
+
+
+def print_means(name: str, draws: list[dict[str, tuple[float, float]]]) -> None:
+    for model in draws[0]:
+        micro, macro_ = np.mean([draw[model] for draw in draws], axis=0)
+        print(f"{name:<21}{model:<12}{f'mean of {len(draws)}':>18}{micro:>11.4f}{macro_:>11.4f}")
 
 
 def main() -> None:
@@ -182,8 +192,12 @@ def main() -> None:
         return
     for name, tasks in PARTS.items():
         if options.only in (None, name):
+            outcomes: dict[str, list] = {}
             for task in tasks():
-                run(task)
+                outcomes.setdefault(task.name, []).append(run(task))
+            for task_name, draws in outcomes.items():
+                if len(draws) > 1:
+                    print_means(task_name, draws)
 
 
 if __name__ == "__main__":

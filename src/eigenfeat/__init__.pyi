@@ -35,7 +35,7 @@ from .estimators.score_tensor import ScoreTensorFeatures
 from .estimators.score_tensor_classifier import ScoreTensorClassifier
 from .estimators.sliced_inverse import SlicedInverseRegression
 from .estimators.spoc import SPoC
-from .export import load, save
+from .export import load, save, to_onnx
 from .tables import TableEncoder, make_tabular
 
 __version__: str
@@ -78,4 +78,5 @@ __all__ = [
     "load",
     "make_tabular",
     "save",
+    "to_onnx",
 ]

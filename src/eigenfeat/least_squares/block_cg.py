@@ -96,7 +96,7 @@ def _largest_eigenpairs(
     product: Callable[[np.ndarray], np.ndarray], n: int, dtype: np.dtype
 ) -> tuple[np.ndarray, np.ndarray]:
     """Approximate largest eigenvalues, descending, and eigenvectors of a semi-definite matrix, by one product."""
-    draws = np.random.default_rng(0).normal(size=(n, min(SKETCH, n // 2))).astype(dtype)
+    draws = np.random.default_rng(0).normal(size=(n, min(SKETCH, max(n // 2, 1)))).astype(dtype)
     basis = qr(draws, mode="economic", overwrite_a=True, check_finite=False)[0]
     # In parts, so that images of the sketch in the longer space need little memory.
     starts = range(0, basis.shape[1], SKETCH_BLOCK)
