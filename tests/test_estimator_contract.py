@@ -46,7 +46,6 @@ DENSE_ONLY = {
     "ColumnSplines": "zeros have functions too",
     "DenoisingAutoencoder": "corrupted rows are dense",
     "GaussianMixtureScore": "so are centred rows",
-    "ScoreTensorFeatures": "so are scores",
 }
 Y_UNUSED = {
     **DENSITIES,
@@ -57,7 +56,15 @@ Y_UNUSED = {
     "VanishingComponents": "all rows are one class",
 }
 UNSHIFTED = dict.fromkeys(
-    ("ColumnScaler", "GEMClassifier", "GEMClassifierCV", "GEMFeatures", "GEMRegressor"),
+    (
+        "ColumnScaler",
+        "GEMClassifier",
+        "GEMClassifierCV",
+        "GEMFeatures",
+        "GEMRegressor",
+        "ScoreTensorClassifier",
+        "ScoreTensorFeatures",
+    ),
     "columns of dense rows are shifted, which would fill sparse ones: both are compared untreated",
 )
 REGRESSION = "minimises a loss of residuals: there is no eigenproblem"

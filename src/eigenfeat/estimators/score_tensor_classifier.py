@@ -56,7 +56,7 @@ class ScoreTensorClassifier(ScoresMixin, Estimator):
     ----------
     classes_ : (k,) array
     features_ : ScoreTensorFeatures
-        Fitted on all rows; its ``columns_``, ``axes_``, ``orders_`` and ``strengths_`` say what was chosen.
+        Fitted on all rows: ``features_.transform`` gives what the logit sees; its ``columns_``, ``axes_``, ``orders_`` and ``strengths_`` say what was chosen.
     logit_ : MultinomialLogit
         Fitted on the features.
     alpha_ : float
@@ -160,11 +160,6 @@ class ScoreTensorClassifier(ScoresMixin, Estimator):
         features = self.features_.fitted_.features
         self.fitted_ = Fitted(features=features, scores=scores, probabilities=Softmax(self.temperature_))
         return self
-
-    def transform(self, X):
-        """The features that the logit is fitted on, (n, n_features_out)."""
-        X = self._check_new(X, streams=True)
-        return self._finite(self.fitted_.features.at(X), "features")
 
     # ------------------------------------------------------------------ fit, step by step
 
