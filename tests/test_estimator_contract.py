@@ -38,7 +38,7 @@ ESTIMATORS = [
 
 DENSITY = "a density of the input: nothing is projected, nothing is classified"
 DENSITIES = {"DenoisingAutoencoder": DENSITY, "GaussianMixtureScore": DENSITY}
-NO_WEIGHTS = {"DenoisingAutoencoder": "trained on batches of rows drawn alike"}
+NO_WEIGHTS: dict[str, str] = {}
 TRIALS = "rows are trials, (channels, time): there is no table, and no sparse array, of such rows"
 THREE_D = {"CommonSpatialPatterns": TRIALS, "SPoC": TRIALS}
 DENSE_ONLY = {

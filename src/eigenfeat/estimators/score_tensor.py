@@ -17,7 +17,7 @@ from eigenfeat._threads import one_blas_thread
 from eigenfeat.estimators.column_scaler import COLUMNS_CONSTRAINT, learn_columns
 from eigenfeat.estimators.edge import Estimator, FeaturesMixin
 from eigenfeat.estimators.gaussian_mixture_score import GaussianMixtureScore
-from eigenfeat.estimators.validation import check_class_labels, check_weights, row_keys
+from eigenfeat.estimators.validation import check_class_labels, check_weights, distinct_keys
 from eigenfeat.features.maps import FeatureMap, as_feature_map
 from eigenfeat.moments.forms import DenseForm, SymmetricForm
 from eigenfeat.quotients import Regularisation
@@ -258,7 +258,7 @@ class ScoreTensorFeatures(FeaturesMixin, Estimator):
         weight = check_weights(sample_weight, X)
         weight = np.ones(X.shape[0]) if weight is None else np.asarray(weight, dtype=np.float64)
         Y = self._label_matrix(y, weight)
-        chosen, share = merged_rows(_keys(X), Y, weight)
+        chosen, share = merged_rows(distinct_keys(X), Y, weight)
         rows, share_of_rows = _beside(X[chosen], share, self._unlabelled(unlabelled))
         inputs, Z = self._coordinates(rows, share_of_rows)
         self._learn_score(Z, share_of_rows)
@@ -446,11 +446,6 @@ class ScoreTensorFeatures(FeaturesMixin, Estimator):
     @property
     def eigenvalues_(self) -> np.ndarray:
         return self.weights_
-
-
-def _keys(X: Any) -> np.ndarray:
-    """(n, 3) integers, equal where rows are; the first does not tell float32 from float64, and decides their order."""
-    return np.column_stack([row_keys(X, np.float32), row_keys(X), row_keys(X[:, ::-1])])
 
 
 def _beside(X: Any, share: np.ndarray, unlabelled: Any) -> tuple[Any, np.ndarray]:
