@@ -77,6 +77,7 @@ NO_SPECTRUM = {
     "KernelFisherClassifierCV": REGRESSION,
     "KernelFisherRegressor": REGRESSION,
     "MultinomialLogit": REGRESSION,
+    "ScoreTensorClassifier": "its features_ have one",
 }
 # The largest difference between the results of float32 and of float64 rows, relative to the largest result: a few
 # hundred roundings (6e-8), unless something else decides it.

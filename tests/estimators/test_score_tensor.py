@@ -65,7 +65,12 @@ def test_components_do_not_depend_on_the_basis_of_the_input():
     X = rng.normal(size=(4000, 4))
     y = np.sin(2 * X[:, 0]) + np.sin(2 * X[:, 1] + X[:, 2])
     A = rng.normal(size=(4, 4)) + 2 * np.eye(4)
-    options = {"n_components": 2, "ridge": 0, "feature_map": "identity", "score_model": GaussianMixtureScore(ridge=0)} | THIRD
+    options = {
+        "n_components": 2,
+        "ridge": 0,
+        "feature_map": "identity",
+        "score_model": GaussianMixtureScore(ridge=0),
+    } | THIRD
     plain = ScoreTensorFeatures(**options).fit(X, y)
     moved = ScoreTensorFeatures(**options).fit(X @ A, y)
     P, Q = plain.transform(X), moved.transform(X @ A)

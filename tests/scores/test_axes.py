@@ -40,7 +40,9 @@ def test_as_many_axes_as_have_the_variance_and_rows_can_tell():
 def test_weights_are_repetitions():
     X = rows(60)
     weight = np.random.default_rng(1).integers(3, size=60)
-    weighted, repeated = (leading_axes(A, w, 3) for A, w in ((X, weight), (np.repeat(X, weight, axis=0), np.ones(weight.sum()))))
+    weighted, repeated = (
+        leading_axes(A, w, 3) for A, w in ((X, weight), (np.repeat(X, weight, axis=0), np.ones(weight.sum())))
+    )
     np.testing.assert_allclose(weighted.coordinates(X), repeated.coordinates(X), atol=1e-10)
 
 

@@ -287,7 +287,7 @@ class ScoreTensorFeatures(FeaturesMixin, Estimator):
         if self._several:
             if not self.order or any(not isinstance(m, Integral) or not 1 <= m <= 16 for m in self.order):
                 raise ValueError(f"order={self.order!r}: give one order or several, each from 1 to 16.")
-            return tuple(sorted(set(int(m) for m in self.order)))
+            return tuple(sorted({int(m) for m in self.order}))
         return (int(self.order),)
 
     @property

@@ -146,10 +146,8 @@ class AutoencoderTrainer:
     def loss(self, clean: np.ndarray, corrupted: np.ndarray, weight: np.ndarray | None = None) -> float:
         """Mean loss an entry, in units of the data's variance for a linear output."""
         m = self._encode(corrupted / self.unit) @ self.parameters["weights"].T + self.parameters["visible_bias"]
-        if self.sigmoid_output:  # log(1 + eᵐ) - x m
-            losses = np.logaddexp(0, m) - clean * m
-        else:
-            losses = np.square(m - clean / self.unit) / 2
+        # With a sigmoid, log(1 + eᵐ) - x m.
+        losses = np.logaddexp(0, m) - clean * m if self.sigmoid_output else np.square(m - clean / self.unit) / 2
         return float(np.average(losses.mean(axis=1, dtype=np.float64), weights=weight))
 
     def snapshot(self) -> dict[str, np.ndarray]:
