@@ -1,8 +1,8 @@
 """FEAST with its default settings beside as many random directions, as many principal axes, and the inputs.
 
-Fifteen sets, five draws of training and test rows each. All rivals start from the same treated, centred columns; all directions
-have the same map, both sides rectified, and the same unit (a mean square norm of the features); one multinomial logit, its
-penalty chosen on held-out training rows, judges all of them. Ratios below one are FEAST's gain.
+Fifteen sets, five draws of training and test rows each. All rivals start from the same treated, centred columns; all
+directions have the same map, both sides rectified, and the same unit (a mean square norm of the features); one
+multinomial logit, its penalty chosen on held-out training rows, judges all of them. Ratios below one are FEAST's gain.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import time
 import warnings
 
 import numpy as np
-from datasets import load_arrays, load_covertype, load_ida, load_mnist, load_plants, load_usps
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
+from datasets import load_arrays, load_covertype, load_ida, load_mnist, load_plants, load_usps
 from eigenfeat import ColumnScaler, MultinomialLogit, ScoreTensorClassifier, ScoreTensorFeatures
 
 IDA = ("diabetis", "german", "heart", "ringnorm", "thyroid", "waveform")

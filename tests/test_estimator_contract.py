@@ -38,7 +38,7 @@ ESTIMATORS = [
 
 DENSITY = "a density of the input: nothing is projected, nothing is classified"
 DENSITIES = {"DenoisingAutoencoder": DENSITY, "GaussianMixtureScore": DENSITY}
-NO_WEIGHTS = {"DenoisingAutoencoder": "trained on batches of rows drawn alike"}
+NO_WEIGHTS: dict[str, str] = {}
 TRIALS = "rows are trials, (channels, time): there is no table, and no sparse array, of such rows"
 THREE_D = {"CommonSpatialPatterns": TRIALS, "SPoC": TRIALS}
 DENSE_ONLY = {
@@ -46,7 +46,6 @@ DENSE_ONLY = {
     "ColumnSplines": "zeros have functions too",
     "DenoisingAutoencoder": "corrupted rows are dense",
     "GaussianMixtureScore": "so are centred rows",
-    "ScoreTensorFeatures": "so are scores",
 }
 Y_UNUSED = {
     **DENSITIES,
@@ -57,7 +56,15 @@ Y_UNUSED = {
     "VanishingComponents": "all rows are one class",
 }
 UNSHIFTED = dict.fromkeys(
-    ("ColumnScaler", "GEMClassifier", "GEMClassifierCV", "GEMFeatures", "GEMRegressor"),
+    (
+        "ColumnScaler",
+        "GEMClassifier",
+        "GEMClassifierCV",
+        "GEMFeatures",
+        "GEMRegressor",
+        "ScoreTensorClassifier",
+        "ScoreTensorFeatures",
+    ),
     "columns of dense rows are shifted, which would fill sparse ones: both are compared untreated",
 )
 REGRESSION = "minimises a loss of residuals: there is no eigenproblem"
@@ -70,6 +77,7 @@ NO_SPECTRUM = {
     "KernelFisherClassifierCV": REGRESSION,
     "KernelFisherRegressor": REGRESSION,
     "MultinomialLogit": REGRESSION,
+    "ScoreTensorClassifier": "its features_ have one",
 }
 # The largest difference between the results of float32 and of float64 rows, relative to the largest result: a few
 # hundred roundings (6e-8), unless something else decides it.

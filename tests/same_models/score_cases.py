@@ -69,7 +69,8 @@ OUTPUTS = ("transform", "components_", "weights_", "label_factors_", "relative_e
 
 
 def tensors(name: str, rows: Source = cubic_labels, parameters: dict | None = None, **how) -> Case:
-    make = partial(tensor_features, **{"n_components": 2, **(parameters or {})})
+    plain = {"order": 3, "n_components": 2, "columns": "none", "n_axes": "all", "max_iter": 100, "tol": 1e-6}
+    make = partial(tensor_features, **{**plain, **(parameters or {})})
     return Case(f"ScoreTensorFeatures-{name}", make, rows, OUTPUTS, **how)
 
 

@@ -10,8 +10,10 @@ from sklearn.utils import check_random_state
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import ComponentsMixin, Estimator, renamed_parameters
 from eigenfeat.estimators.magnitudes import check_magnitudes
+from eigenfeat.estimators.validation import check_weights, distinct_keys
 from eigenfeat.scores.autoencoder import HiddenLayer
-from eigenfeat.scores.training import OPTIMIZERS, AutoencoderTrainer, Corruption, train
+from eigenfeat.scores.cross_tensor import merged_rows
+from eigenfeat.scores.training import OPTIMIZERS, AutoencoderTrainer, Corruption, column_moments, train
 from eigenfeat.stages import Chain, Fitted
 
 #: Spreads from zero beyond which hidden units are told to be saturated.
@@ -143,13 +145,16 @@ class DenoisingAutoencoder(ComponentsMixin, Estimator):
         self.random_state = random_state
 
     @checked_fit
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Train on the rows of X.
 
         Parameters
         ----------
         X : (n, d) array or dataframe
         y : ignored
+        sample_weight : (n,) array, optional
+            Weights of the rows in the loss. Equal rows count as one of their weights' sum, and their order does not
+            matter.
 
         Returns
         -------
@@ -157,22 +162,30 @@ class DenoisingAutoencoder(ComponentsMixin, Estimator):
         """
         self._check_unused(X, y)
         X = self._rows(X, reset=True)
-        self._trainer = trainer = self._new_trainer(X)
-        trainer.observe(X)
+        X, weight = self._merged(X, check_weights(sample_weight, X))
+        self._trainer = trainer = self._new_trainer(X, weight)
+        trainer.observe(X, weight)
         n_held_out = int(self.validation_fraction * len(X)) if self.early_stopping and len(X) >= 20 else 0
-        order = trainer.rng.permutation(len(X))
+        held_out, rest = np.split(trainer.rng.permutation(len(X)), [n_held_out])
         self.loss_curve_ = train(
             trainer,
-            X[order[n_held_out:]],
-            X[order[:n_held_out]],
+            X[rest],
+            X[held_out],
             batch_size=self.batch_size,
             max_iter=self.max_iter,
             tol=self.tol,
             patience=self.n_iter_no_change,
             verbose=bool(self.verbose),
+            weights=(None, None) if weight is None else (weight[rest], weight[held_out]),
         )
         self.n_iter_ = len(self.loss_curve_) or self.max_iter
         return self._publish()
+
+    def _merged(self, X: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
+        """Different rows in an order of their own, and weights of mean one, or none where all are equal."""
+        weight = np.ones(len(X)) if weight is None else weight
+        chosen, share = merged_rows(distinct_keys(X), np.empty((len(X), 0)), weight)
+        return X[chosen], (share / share.mean()).astype(np.float32) if np.ptp(share) > 0 else None
 
     @checked_fit
     def partial_fit(self, X, y=None):
@@ -208,14 +221,14 @@ class DenoisingAutoencoder(ComponentsMixin, Estimator):
             )
         return X
 
-    def _new_trainer(self, X: np.ndarray) -> AutoencoderTrainer:
+    def _new_trainer(self, X: np.ndarray, weight: np.ndarray | None = None) -> AutoencoderTrainer:
         level = self.corruption_level
         if self.corruption == "masking" and level >= 1:
             raise ValueError(
                 f"corruption='masking' needs corruption_level < 1, the share of entries masked; got {level}."
             )
         if self.corruption == "gaussian":
-            level *= float(np.sqrt(X.var(axis=0, dtype=np.float64).mean())) or 1.0
+            level *= float(np.sqrt(column_moments(X, weight)[1].mean())) or 1.0
         optimizer = OPTIMIZERS[self.solver]
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         return AutoencoderTrainer(
@@ -226,6 +239,7 @@ class DenoisingAutoencoder(ComponentsMixin, Estimator):
             rng,
             sigmoid_output=self.output == "sigmoid",
             gain=self.gain,
+            weight=weight,
         )
 
     def _publish(self):

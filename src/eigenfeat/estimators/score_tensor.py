@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
-from scipy import sparse
-from sklearn import config_context
-from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted
 
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, HasMethods, Integral, Interval, StrOptions, checked_fit
 from eigenfeat._threads import one_blas_thread
-from eigenfeat.estimators.column_scaler import COLUMNS_CONSTRAINT, learn_columns
-from eigenfeat.estimators.edge import Estimator, FeaturesMixin
-from eigenfeat.estimators.gaussian_mixture_score import GaussianMixtureScore
-from eigenfeat.estimators.validation import check_class_labels, check_weights, row_keys
+from eigenfeat.estimators.column_scaler import COLUMNS_CONSTRAINT
+from eigenfeat.estimators.edge import FeaturesMixin
+from eigenfeat.estimators.score_tensor_base import ScoreCoordinates, beside, in_spreads
+from eigenfeat.estimators.validation import check_weights, distinct_keys
 from eigenfeat.features.maps import FeatureMap, as_feature_map
-from eigenfeat.moments.forms import DenseForm, SymmetricForm
-from eigenfeat.quotients import Regularisation
-from eigenfeat.rows import ArrayRows
-from eigenfeat.scores.axes import LeadingAxes, leading_axes
 from eigenfeat.scores.components import unit_columns
-from eigenfeat.scores.cross_tensor import StreamedTensor, centred_labels, merged_rows, score_second_moment
+from eigenfeat.scores.cross_tensor import StreamedTensor, centred_labels, merged_rows
 from eigenfeat.scores.decomposition import Search
 from eigenfeat.scores.pooling import OrderFit, Pool, noise_level, pooled, strengths
 from eigenfeat.scores.quality import fit_quality
@@ -38,7 +30,7 @@ from eigenfeat.stages import Affine, Chain, FeatureLayer, Fitted, Stage
 COMPONENTS_AN_AXIS, MOST_COMPONENTS = 4, 200
 
 
-class ScoreTensorFeatures(FeaturesMixin, Estimator):
+class ScoreTensorFeatures(FeaturesMixin, ScoreCoordinates):
     """Directions along which a label's derivatives are large: FEAST.
 
     The cross-moment ``T = E[y ⊗ S_m(x)]`` of labels and score tensors, ``S_m = (-1)ᵐ ∇ᵐp / p``, is the expected
@@ -258,12 +250,12 @@ class ScoreTensorFeatures(FeaturesMixin, Estimator):
         weight = check_weights(sample_weight, X)
         weight = np.ones(X.shape[0]) if weight is None else np.asarray(weight, dtype=np.float64)
         Y = self._label_matrix(y, weight)
-        chosen, share = merged_rows(_keys(X), Y, weight)
-        rows, share_of_rows = _beside(X[chosen], share, self._unlabelled(unlabelled))
+        chosen, share = merged_rows(distinct_keys(X), Y, weight)
+        rows, share_of_rows = beside(X[chosen], share, self._unlabelled(unlabelled))
         inputs, Z = self._coordinates(rows, share_of_rows)
         self._learn_score(Z, share_of_rows)
         self.noise_ = self._noise_matrix(Z, share_of_rows)
-        Z, labels = Z[: len(chosen)], centred_labels(_in_spreads(Y[chosen], share), share)
+        Z, labels = Z[: len(chosen)], centred_labels(in_spreads(Y[chosen], share), share)
         place = np.lexsort(np.round(Z[:, :3], 6).T)  # not by keys: the unit of a column must not decide it
         tensors = [StreamedTensor(self.score_function_, Z[place], labels[place], order) for order in orders]
         pool = self._directions(tensors)
@@ -277,85 +269,13 @@ class ScoreTensorFeatures(FeaturesMixin, Estimator):
         names = [f"{type(self).__name__.lower()}{r}" for r in range(len(self.components_))]
         return np.asarray(self.feature_map_.feature_names(names), dtype=object)
 
-    # ------------------------------------------------------------------ rows and their coordinates
-
-    @property
-    def _several(self) -> bool:
-        return isinstance(self.order, tuple | list)
-
-    def _orders(self) -> tuple[int, ...]:
-        if self._several:
-            if not self.order or any(not isinstance(m, Integral) or not 1 <= m <= 16 for m in self.order):
-                raise ValueError(f"order={self.order!r}: give one order or several, each from 1 to 16.")
-            return tuple(sorted(set(int(m) for m in self.order)))
-        return (int(self.order),)
-
-    @property
-    def _knows_columns(self) -> bool:
-        return self.prefit or isinstance(self.score_model, ScoreFunction)
-
-    def _label_matrix(self, y, weight: np.ndarray) -> np.ndarray:
-        y = y.toarray() if sparse.issparse(y) else np.asarray(y)
-        if y.ndim == 1 and y.dtype.kind != "f":
-            classes, codes = check_class_labels(y, weight, estimator=type(self).__name__)
-            self.classes_: np.ndarray | None = classes
-            return np.eye(len(classes))[codes]
-        self.classes_ = None
-        Y = y.reshape(len(y), -1).astype(np.float64)
-        if not np.ptp(Y, axis=0).any():
-            raise ValueError(f"{type(self).__name__} needs a target that varies; y is the same in all {len(y)} rows.")
-        return Y
-
-    def _unlabelled(self, unlabelled: Any) -> Any:
-        return None if unlabelled is None else self._check(unlabelled, reset=False)
-
-    def _coordinates(self, rows: Any, share: np.ndarray) -> tuple[tuple[Stage, ...], np.ndarray]:
-        """What is done to the columns, and all rows on the leading axes."""
-        inputs: tuple[Stage, ...] = ()
-        self.columns_ = None
-        if self._knows_columns:
-            self.axes_ = LeadingAxes.identity(rows.shape[1])
-        else:
-            stage, self.columns_ = learn_columns(self, ArrayRows(rows, None, share), self.columns)
-            inputs, rows = (stage,), stage.apply(rows.astype(np.float64, copy=False))
-            whole = self.n_axes == "all"
-            self.axes_ = LeadingAxes.identity(rows.shape[1]) if whole else leading_axes(rows, share, self.n_axes)
-        self.n_axes_ = self.axes_.count
-        return inputs, self.axes_.coordinates(rows)
-
-    # ------------------------------------------------------------------ score and noise
-
-    def _learn_score(self, Z: np.ndarray, share: np.ndarray) -> None:
-        if self.score_model is None and self.prefit:
-            raise ValueError("prefit=True needs a fitted score model: pass one as score_model, or set prefit=False.")
-        if isinstance(self.score_model, ScoreFunction):
-            self.score_function_ = self.score_model
-        elif self.prefit:
-            check_is_fitted(self.score_model)
-            known = getattr(self.score_model, "n_features_in_", Z.shape[1])
-            if known != Z.shape[1]:
-                raise ValueError(
-                    f"score_model was fitted on {known} features, X has {Z.shape[1]}: give both the same columns."
-                )
-            self.score_function_ = self.score_model.score_function_
-        else:
-            model = GaussianMixtureScore() if self.score_model is None else clone(self.score_model)
-            weighted = np.ptp(share) > 0 and has_fit_parameter(model, "sample_weight")
-            with config_context(skip_parameter_validation=False):  # its parameters are not ours: nobody checked them
-                model.fit(Z, **({"sample_weight": share} if weighted else {}))
-            self.score_function_ = model.score_function_
-
-    def _noise_matrix(self, Z: np.ndarray, share: np.ndarray) -> SymmetricForm:
-        if self.noise == "identity":
-            return DenseForm(np.eye(Z.shape[1]))
-        return Regularisation(self.ridge).with_ridge(score_second_moment(self.score_function_, Z, share))
-
     # ------------------------------------------------------------------ directions
 
     def _directions(self, tensors: list[StreamedTensor]) -> Pool:
         """Components of all orders where the noise is the identity, as directions, ranked."""
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        self.noise_levels_, self.n_iter_, self.solver_ = {}, 1, ""
+        self.noise_levels_: dict[int, float] = {}
+        self.n_iter_, self.solver_ = 1, ""
         with one_blas_thread():  # thousands of small products: waking threads for them takes thirty times as long
             fits = [self._decompose(tensor, seed) for tensor in tensors]
         self.relative_error_ = fits[-1].quality.relative_error
@@ -446,25 +366,3 @@ class ScoreTensorFeatures(FeaturesMixin, Estimator):
     @property
     def eigenvalues_(self) -> np.ndarray:
         return self.weights_
-
-
-def _keys(X: Any) -> np.ndarray:
-    """(n, 3) integers, equal where rows are; the first does not tell float32 from float64, and decides their order."""
-    return np.column_stack([row_keys(X, np.float32), row_keys(X), row_keys(X[:, ::-1])])
-
-
-def _beside(X: Any, share: np.ndarray, unlabelled: Any) -> tuple[Any, np.ndarray]:
-    """Labelled rows and, after them, those without labels, each of which weighs as much as the mean labelled one."""
-    if unlabelled is None:
-        return X, share
-    if sparse.issparse(X) != sparse.issparse(unlabelled):
-        raise ValueError("unlabelled and X must both be sparse or both be dense: convert one of them.")
-    rows = sparse.vstack([X, unlabelled], format="csr") if sparse.issparse(X) else np.vstack([X, unlabelled])
-    return rows.astype(X.dtype, copy=False), np.append(share, np.full(unlabelled.shape[0], share.mean()))
-
-
-def _in_spreads(Y: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Labels in units of their standard deviations: rare classes, and targets of any unit, count like others."""
-    share = share / share.sum()
-    spread = np.sqrt(share @ (Y - share @ Y) ** 2)
-    return Y / np.where(spread > 0, spread, 1.0)

@@ -1,4 +1,4 @@
-"""FEAST as a classifier: score-tensor features and the multinomial logit, penalty and temperature from left-out rows."""
+"""FEAST as a classifier: score-tensor features and the logit, penalty and temperature from left-out rows."""
 
 from __future__ import annotations
 
@@ -12,9 +12,16 @@ from eigenfeat.estimators.column_scaler import COLUMNS_CONSTRAINT
 from eigenfeat.estimators.edge import Estimator, ScoresMixin
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.estimators.score_tensor import ScoreTensorFeatures
-from eigenfeat.estimators.validation import check_class_labels, check_weights, class_weights, left_out_keys
+from eigenfeat.estimators.validation import (
+    check_class_labels,
+    check_weights,
+    class_weights,
+    distinct_keys,
+    left_out_keys,
+)
 from eigenfeat.features.maps import FeatureMap
 from eigenfeat.linear.calibration import best_temperature, left_out_parts
+from eigenfeat.scores.cross_tensor import merged_rows
 from eigenfeat.scores.tensors import ScoreFunction
 from eigenfeat.stages import Fitted, Softmax
 
@@ -56,7 +63,8 @@ class ScoreTensorClassifier(ScoresMixin, Estimator):
     ----------
     classes_ : (k,) array
     features_ : ScoreTensorFeatures
-        Fitted on all rows; its ``columns_``, ``axes_``, ``orders_`` and ``strengths_`` say what was chosen.
+        Fitted on all rows: ``features_.transform`` gives what the logit sees; its ``columns_``, ``axes_``, ``orders_``
+        and ``strengths_`` say what was chosen.
     logit_ : MultinomialLogit
         Fitted on the features.
     alpha_ : float
@@ -150,6 +158,8 @@ class ScoreTensorClassifier(ScoresMixin, Estimator):
         weight = check_weights(sample_weight, X)
         self.classes_, codes = check_class_labels(y, weight, estimator=type(self).__name__)
         weight = np.ones(X.shape[0]) if weight is None else weight
+        chosen, weight = merged_rows(distinct_keys(X), codes[:, None], weight)  # weights are repetitions, to the bit
+        X, codes = X[chosen], codes[chosen]
         unlabelled = None if unlabelled is None else self._check(unlabelled, reset=False)
         self.alpha_, self.temperature_ = self._choose(X, codes, weight, unlabelled)
         self.features_ = self._features().fit(X, codes, weight, unlabelled=unlabelled)
@@ -160,11 +170,6 @@ class ScoreTensorClassifier(ScoresMixin, Estimator):
         features = self.features_.fitted_.features
         self.fitted_ = Fitted(features=features, scores=scores, probabilities=Softmax(self.temperature_))
         return self
-
-    def transform(self, X):
-        """The features that the logit is fitted on, (n, n_features_out)."""
-        X = self._check_new(X, streams=True)
-        return self._finite(self.fitted_.features.at(X), "features")
 
     # ------------------------------------------------------------------ fit, step by step
 

@@ -30,7 +30,7 @@ def decompose_stochastically(
 ) -> Fit:
     """Components by stochastic alternating least squares with deflation, then fitted jointly on all rows.
 
-    Without steps of the joint fit (``search.max_iter`` zero) they stay as the mini-batches found them: the paper's form.
+    Without steps of the joint fit (``search.max_iter`` zero) they stay as the mini-batches found them, as in the paper.
     """
     vectors = np.zeros((tensor.n_features, n_components), dtype=tensor.dtype)
     factors = np.zeros((tensor.n_labels, n_components), dtype=tensor.dtype)

@@ -38,6 +38,15 @@ class Corruption:
         return (self.level * mean_square or 1.0) if self.kind == "masking" else self.level**2
 
 
+def column_moments(X: np.ndarray, weight: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of every column, in float64."""
+    if weight is None:
+        return X.mean(axis=0, dtype=np.float64), X.var(axis=0, dtype=np.float64)
+    share = weight / weight.sum(dtype=np.float64)
+    mean = share @ X.astype(np.float64)
+    return mean, share @ np.square(X - mean)
+
+
 class Optimizer(Protocol):
     """How a gradient becomes a step."""
 
@@ -101,12 +110,14 @@ class AutoencoderTrainer:
         rng: np.random.Generator,
         sigmoid_output: bool = False,
         gain: float | None = None,
+        weight: np.ndarray | None = None,
     ) -> None:
         """Start from rows X, of which only means and variances are used; ``gain=None`` is learned."""
         n_features = X.shape[1]
-        variance = float(X.var(axis=0, dtype=np.float64).mean()) or 1.0
+        means, variances = column_moments(X, weight)
+        variance = float(variances.mean()) or 1.0
         self.unit = np.float32(1.0 if sigmoid_output else np.sqrt(variance))
-        mean = X.mean(axis=0, dtype=np.float64) / self.unit
+        mean = means / self.unit
         kappa = (1.0 / variance if gain is None else gain) * float(self.unit) ** 2
         # Then κWWᵀ/4, the Jacobian about the mean, starts with eigenvalues near one half.
         W = rng.normal(scale=np.sqrt(2 / (kappa * max(n_features, n_hidden))), size=(n_features, n_hidden))
@@ -117,26 +128,28 @@ class AutoencoderTrainer:
         self.sigmoid_output, self.learns_gain = sigmoid_output, gain is None
         self.n_rows_seen, self.mean_square = 0, 0.0
 
-    def observe(self, X: np.ndarray) -> None:
-        """Rows that count towards the σ² of masking."""
+    def observe(self, X: np.ndarray, weight: np.ndarray | None = None) -> None:
+        """Rows that count towards the σ² of masking; weights of mean one."""
         self.n_rows_seen += len(X)
         share = len(X) / self.n_rows_seen
-        self.mean_square += share * (float(np.mean(np.square(X), dtype=np.float64)) - self.mean_square)
+        self.mean_square += share * (float(column_moments(np.square(X), weight)[0].mean()) - self.mean_square)
 
-    def epoch(self, X: np.ndarray, batch_size: int) -> None:
-        """One pass over the rows in random order."""
+    def epoch(self, X: np.ndarray, batch_size: int, weight: np.ndarray | None = None) -> None:
+        """One pass over the rows in random order; weights, of mean one, multiply their gradients."""
         order = self.rng.permutation(len(X))
         for start in range(0, len(X), batch_size):
-            clean = X[order[start : start + batch_size]]
+            rows = order[start : start + batch_size]
+            clean = X[rows]
             corrupted = self.corruption(clean, self.rng)
-            self.optimizer.step(self.parameters, self._gradients(clean / self.unit, corrupted / self.unit))
+            of_rows = None if weight is None else weight[rows]
+            self.optimizer.step(self.parameters, self._gradients(clean / self.unit, corrupted / self.unit, of_rows))
 
-    def loss(self, clean: np.ndarray, corrupted: np.ndarray) -> float:
+    def loss(self, clean: np.ndarray, corrupted: np.ndarray, weight: np.ndarray | None = None) -> float:
         """Mean loss an entry, in units of the data's variance for a linear output."""
         m = self._encode(corrupted / self.unit) @ self.parameters["weights"].T + self.parameters["visible_bias"]
-        if self.sigmoid_output:  # log(1 + eᵐ) - x m
-            return float(np.mean(np.logaddexp(0, m) - clean * m, dtype=np.float64))
-        return float(np.mean(np.square(m - clean / self.unit), dtype=np.float64)) / 2
+        # With a sigmoid, log(1 + eᵐ) - x m.
+        losses = np.logaddexp(0, m) - clean * m if self.sigmoid_output else np.square(m - clean / self.unit) / 2
+        return float(np.average(losses.mean(axis=1, dtype=np.float64), weights=weight))
 
     def snapshot(self) -> dict[str, np.ndarray]:
         return {name: value.copy() for name, value in self.parameters.items()}
@@ -157,13 +170,17 @@ class AutoencoderTrainer:
         p = self.parameters
         return expit(np.exp(p["log_gain"]) * (X @ p["weights"]) + p["hidden_bias"])
 
-    def _gradients(self, clean: np.ndarray, corrupted: np.ndarray) -> dict[str, np.ndarray]:
+    def _gradients(
+        self, clean: np.ndarray, corrupted: np.ndarray, weight: np.ndarray | None = None
+    ) -> dict[str, np.ndarray]:
         p, scale = self.parameters, np.float32(1 / len(clean))
         W, kappa = p["weights"], np.exp(p["log_gain"])
         projected = corrupted @ W
         f = expit(kappa * projected + p["hidden_bias"])
         m = f @ W.T + p["visible_bias"]
         at_output = scale * ((expit(m) if self.sigmoid_output else m) - clean)
+        if weight is not None:
+            at_output *= weight[:, None]
         at_hidden = (at_output @ W) * f * (1 - f)
         gradients = {
             "weights": kappa * (corrupted.T @ at_hidden) + at_output.T @ f,
@@ -185,23 +202,24 @@ def train(
     tol: float,
     patience: int,
     verbose: bool = False,
+    weights: tuple[np.ndarray | None, np.ndarray | None] = (None, None),
 ) -> list[float]:
     """Epochs until ``max_iter`` or until progress ends; returns the losses on the ``validation`` rows, corrupted once.
 
     Whenever ``patience`` epochs brought no relative gain of ``tol``, training goes back to the best parameters; the
     first times with a smaller learning rate, the last time to stay there. Without validation rows every epoch is
-    run.
+    run. ``weights`` are those of the rows and of the validation rows.
     """
     if not len(validation):
         for _ in range(max_iter):
-            trainer.epoch(X, batch_size)
+            trainer.epoch(X, batch_size, weights[0])
         return []
     corrupted = trainer.corruption(validation, trainer.rng)
     losses: list[float] = []
     best, best_loss, waited, reductions = trainer.snapshot(), np.inf, 0, 0
     for epoch in counted(range(max_iter), "epoch"):
-        trainer.epoch(X, batch_size)
-        losses.append(trainer.loss(validation, corrupted))
+        trainer.epoch(X, batch_size, weights[0])
+        losses.append(trainer.loss(validation, corrupted, weights[1]))
         if verbose:
             print(f"epoch {epoch + 1}/{max_iter}: validation loss {losses[-1]:.6g}")
         waited = 0 if losses[-1] < best_loss * (1 - tol) else waited + 1
