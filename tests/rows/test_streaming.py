@@ -35,7 +35,7 @@ def test_passes_are_recorded_and_told():
     source = eigenfeat.rows.open(lambda: iter([(X, X[:, 0] > 0)]))
     with eigenfeat.rows.streaming(progress=told.append) as run:
         FisherLDA().fit(source)
-    assert [report.name for report in run.passes] == [report.name for report in told] == ["moments"]
+    assert [report.name for report in run.passes] == [report.name for report in told if report.done] == ["moments"]
 
 
 @pytest.mark.parametrize("given", ["lots", "1 XB", -5, 0, "GB"])

@@ -25,15 +25,7 @@ from eigenfeat.estimators.validation import (
 )
 from eigenfeat.linear.logit import PRECONDITIONERS, LogitFit, LogitSolver
 from eigenfeat.linear.steps import Step
-from eigenfeat.rows import (
-    ArrayRows,
-    ClassTotals,
-    LabelledRows,
-    RandomRows,
-    RowSource,
-    as_row_source,
-    coded_totals,
-)
+from eigenfeat.rows import ArrayRows, ClassTotals, LabelledRows, RandomRows, RowSource, as_row_source, coded_totals
 from eigenfeat.stages import Affine, Chain, Fitted, Softmax
 
 
