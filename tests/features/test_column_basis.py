@@ -12,6 +12,7 @@ from eigenfeat.features.column_basis import (
     column_basis,
     curved_columns,
     most_columns,
+    n_products,
     product_knots,
 )
 from eigenfeat.features.hat_products import HatProductMap
@@ -99,3 +100,16 @@ def test_float32_rows_stay_float32(table):
     made = basis.apply(single)
     assert made.dtype == np.float32 and basis.feature_map.knots.dtype == np.float32
     np.testing.assert_allclose(made, column_basis(sample(table), 6, True).apply(table), atol=2e-5)
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, 5, 16, 17, 100])
+def test_products_are_as_many_as_they_are_said_to_be(n_columns):
+    rows = np.random.default_rng(0).normal(size=(30, n_columns))
+    if product_knots(n_columns) is None or n_columns == 1:
+        assert n_products(n_columns) == 0
+    else:
+        more = (
+            column_basis(sample(rows), 6, True).apply(rows).shape[1]
+            - column_basis(sample(rows), 6, False).apply(rows).shape[1]
+        )
+        assert n_products(n_columns) == more

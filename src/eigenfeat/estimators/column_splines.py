@@ -40,7 +40,7 @@ class ColumnSplines(FeaturesMixin, Estimator):
         Knots of the splines a column, the outer two included.
     products : bool
         Whether to make surfaces over pairs of columns; their knots a column are as many, from nine to three, as keep
-        them within 1200 columns, which takes sixteen columns at most.
+        them within 600 columns, which takes twelve columns at most.
 
     Attributes
     ----------

@@ -2,13 +2,13 @@
 
 A trial leaves rows out of the moments, of the directions, of the fitted map and of the logit; their scores, at the
 temperature that suits them best, have a log loss, and that decides. The same scores calibrate the model that is then
-fitted to all rows.
+fitted to all rows. What the constants here are worth, ``benchmarks/gem_constants.py`` prints.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
 
@@ -28,29 +28,39 @@ Candidates = dict[str, tuple]
 """Values to try by the name of the parameter, in the order they are varied; a search starts from the first of each."""
 
 CANDIDATES: Candidates = {
-    "ridge": (0.3, 0.03, 1.0),
+    "ridge": (0.3, 1.0),
     "label_smoothing": (0.2, 0.0),
-    "feature_map": ("soft-cubic", "spline"),
+    "feature_map": ("soft-cubic",),
 }
 """What "auto" stands for, besides the base map, which depends on the columns."""
 
 SEARCH_ROWS, SEARCH_SHARE, MOST_SEARCH_ROWS = 3000, 0.4, 5000
 """Rows that settings are tried on: all up to the first number, then a share of them up to the last."""
 
-FOLDS = ((300, 5, 5), (2000, 3, 3), (np.inf, 4, 1))
+FOLDS = ((2000, 3, 3), (np.inf, 4, 1))
 """(up to so many rows, parts they are cut into, parts that are left out in turn)."""
 
 PENALTIES = (100.0, 10.0, 1.0, 0.1, 0.01)
 """``alpha · rows`` that are tried, as far as it is downhill; what is best between two of them is interpolated."""
 
-HOPELESS = 1.1
+FIRST_PENALTY = 1
+"""Place of the one that is tried first, and then the larger one before it, which is quicker to fit."""
+
+NO_BETTER = 1.02
+"""Products of columns are not tried when splines of single columns have this times the log loss of none."""
+
+HOPELESS = 1.05
 """Another ridge, map or smoothing is given up when its log loss, at the best penalty so far, is this times the best."""
 
-TRIAL_COLUMNS = 2000
-"""Columns a layer of a trial makes of its directions at most, where nobody says how many: half as many as a fit."""
+TRIAL_COLUMNS = 1000
+"""Columns a layer of a trial makes of its directions at most, where nobody says how many: a quarter of a fit's."""
 
-TRIAL_TOL = 3e-2
+TRIAL_TOL = 0.1
 """Relative gap to the minimum at which the logit of a trial stops."""
+
+MANY_NUMBERS = 300_000
+"""Features of a trial, rows times columns, above which they are held in float32: products take half the time, and
+rounding moves penalties and temperatures by some 1e-5."""
 
 SEPARABLE = 0.03
 """Left-out error below which plain labels are not tried: smoothed ones fit separable classes better and faster."""
@@ -77,6 +87,11 @@ class Recipe:
         """What of it the layers are made of."""
         return {"feature_map": self.feature_map, "ridge": self.ridge}
 
+    @property
+    def features(self) -> tuple:
+        """What of it features depend on; parameters may be lists, one value a layer."""
+        return (repr(self.base_map), repr(self.feature_map), repr(self.ridge))
+
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
@@ -98,10 +113,10 @@ class LeftOut:
     weights: np.ndarray
 
     @classmethod
-    def of(cls, penalty: float, scores: np.ndarray, rows: RandomRows) -> LeftOut:
-        """Scores of rows with their labels and weights."""
-        weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights
-        return cls(penalty, scores, np.asarray(rows.labels), weights / weights.sum())
+    def of(cls, penalty: float, scores: np.ndarray, parts: Sequence[RandomRows]) -> LeftOut:
+        """Scores of rows, part by part, with their labels and weights."""
+        weights = np.concatenate([np.ones(rows.n_rows) if rows.weights is None else rows.weights for rows in parts])
+        return cls(penalty, scores, np.concatenate([rows.labels for rows in parts]), weights / weights.sum())
 
     @property
     def temperature(self) -> float:
@@ -139,6 +154,14 @@ class TrialFit:
     logit: MultinomialLogit
     weighted: Callable[[RandomRows], RandomRows]
     seed: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """Features of training and of left-out rows, held: quicker than made at every pass."""
+
+    train: ArrayRows
+    test: ArrayRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,23 +216,33 @@ class TrialRows:
         n_training = float(np.mean([n_distinct(own_keys[train]) for train, _ in splits])) if splits else 0.0
         return cls(sample, classes, splits, n_training, events)
 
-    def left_out(self, base: Chain, fit: TrialFit) -> Callable[[float], LeftOut]:
-        """A function from a penalty to the scores of the left-out rows; fits start from the one before."""
+    def folds(self, base: Chain, fit: TrialFit) -> list[Fold]:
+        """Features of every split, found without its left-out rows."""
         rows: RandomRows = base.over(self.rows)  # type: ignore[assignment]
         rows = _held(rows) if base.stages else rows
-        left_out = ChosenRows(rows, np.concatenate([test for _, test in self.splits]))
-        paths = [self._path(rows, split, fit) for split in self.splits]
-        return lambda penalty: LeftOut.of(penalty, np.concatenate([path(penalty) for path in paths]), left_out)
+        return [self._fold(rows, split, fit) for split in self.splits]
 
-    def _path(self, rows: RandomRows, split: Split, fit: TrialFit) -> Callable[[float], np.ndarray]:
+    def _fold(self, rows: RandomRows, split: Split, fit: TrialFit) -> Fold:
         train, test = (ChosenRows(rows, part) for part in split)
         moments = layer_moments(train, fit.settings.layers[0], self.classes, {})
         events = None if self.events is None else self.events[split[0]]
-        stack = fit_stack(moments, train, fit.settings, check_random_state(fit.seed), {}, events)
-        features = stack.chain.at(test)
-        rows = ArrayRows(stack.chain.at(train), train.labels, train.weights)  # few: quicker held than made each time
-        path = fit.logit.path_rows(fit.weighted(rows), calibrate=False)
-        return lambda penalty: class_scores(path(penalty / self.n_training), features)
+        chain = fit_stack(moments, train, fit.settings, check_random_state(fit.seed), {}, events).chain
+        many = train.n_rows * chain.n_columns(train.n_columns) > MANY_NUMBERS
+        dtype = np.float32 if many else rows.dtype
+        return Fold(
+            *(ArrayRows(chain.at(part).astype(dtype, copy=False), part.labels, part.weights) for part in (train, test))
+        )
+
+    def left_out(self, folds: Sequence[Fold], fit: TrialFit) -> Callable[[float], LeftOut]:
+        """A function from a penalty to the scores of the left-out rows; fits start from the one before."""
+        paths = [fit.logit.path_rows(fit.weighted(fold.train), calibrate=False) for fold in folds]
+
+        def at(penalty: float) -> LeftOut:
+            fitted = [path(penalty / self.n_training) for path in paths]
+            scores = [class_scores(logit, fold.test.array) for logit, fold in zip(fitted, folds)]
+            return LeftOut.of(penalty, np.concatenate(scores), [fold.test for fold in folds])
+
+        return at
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,6 +259,8 @@ class Search:
     penalties : sequence of float
         ``alpha`` times rows, descending.
     trials : list of Trial
+    folds : dict
+        Features that were made, by the part of a recipe that they depend on.
     """
 
     rows: TrialRows
@@ -233,6 +268,7 @@ class Search:
     fit: Callable[[Recipe], TrialFit]
     penalties: Sequence[float]
     trials: list[Trial]
+    folds: dict[tuple, list[Fold]] = field(default_factory=dict)
 
     def best(self, free: Candidates, start: Recipe) -> Trial:
         """The trial of least log loss: one field of the recipe after the other is varied, in the order of ``free``."""
@@ -242,19 +278,22 @@ class Search:
     def _best(self, free: Candidates, start: Recipe) -> Trial:
         best = self._try(start, None)
         for name, values in free.items():
-            before = best
             for value in values:
                 if value == getattr(start, name) or (name == "label_smoothing" and best.error < SEPARABLE):
                     continue
-                if name == "ridge" and best is not before:
-                    break  # one way was better: the other will not be
                 tried = self._try(replace(best.recipe, **{name: value}), best)
+                if name == "base_map" and tried.log_loss > NO_BETTER * best.log_loss:
+                    break  # curves of columns do not help: surfaces over pairs of them will not
                 best = min(best, tried, key=lambda trial: trial.log_loss)
+            self._keep(best.recipe)
         return best
 
     def _try(self, recipe: Recipe, best: Trial | None) -> Trial:
         """The best penalty for a recipe: downhill from that of the best recipe, one way or, if it is up, the other."""
-        left_out = self.rows.left_out(self.bases[recipe.base_map], self.fit(recipe))
+        fit = self.fit(recipe)
+        if recipe.features not in self.folds:
+            self.folds[recipe.features] = self.rows.folds(self.bases[recipe.base_map], fit)
+        left_out = self.rows.left_out(self.folds[recipe.features], fit)
         tried: dict[int, Trial] = {}
 
         def loss(place: int) -> float:
@@ -271,16 +310,21 @@ class Search:
 
         place = self._start(best)
         if best is None or loss(place) <= HOPELESS * best.log_loss or recipe.base_map != best.recipe.base_map:
-            step = 1 if loss(place + 1) < loss(place) else -1
+            step = -1 if loss(place - 1) < loss(place) else 1
             while loss(place + step) < loss(place):
                 place += step
         path = [tried[i] for i in sorted(tried)]
         self.trials.extend(path)
         return _between(path)
 
+    def _keep(self, recipe: Recipe) -> None:
+        """Forget the features of other recipes."""
+        for features in self.folds.keys() - {recipe.features}:
+            del self.folds[features]
+
     def _start(self, best: Trial | None) -> int:
         if best is None or len(self.penalties) == 1:
-            return len(self.penalties) // 2
+            return min(FIRST_PENALTY, len(self.penalties) - 1)
         return int(np.argmin(np.abs(np.log(np.asarray(self.penalties) / best.penalty))))
 
 

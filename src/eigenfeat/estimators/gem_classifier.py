@@ -33,9 +33,9 @@ from eigenfeat.estimators.gem_classifier_base import (
 from eigenfeat.estimators.gem_streaming import StreamedTraining
 from eigenfeat.estimators.streaming import has_sparse_blocks
 from eigenfeat.estimators.validation import warn_of_temperature
-from eigenfeat.features.column_basis import curved_columns, product_knots
+from eigenfeat.features.column_basis import curved_columns, n_products
 from eigenfeat.features.stack import layer_moments, timed
-from eigenfeat.rows import ArrayRows, RandomRows, RowSource, current, held
+from eigenfeat.rows import ArrayRows, RandomRows, current, held
 from eigenfeat.stages import Affine, Beside, Chain, EstimatorScores, Fitted, Stage
 
 
@@ -54,8 +54,8 @@ class GEMClassifier(GEMClassifierBase):
     rows out of everything, moments, directions, maps and logit, and has the log loss of those rows at the temperature
     :math:`\tau` that suits them best, :math:`p = \mathrm{softmax}(\tau s)`; the temperature of the chosen settings is
     that of the model, which is then fitted to all rows. Trials run over all rows up to 3000, beyond that over 40 % of
-    them, at most 5000: fewer than 300 rows are left out in five parts, fewer than 2000 in three, otherwise a quarter
-    once. Equal rows, and rows of one group, are left out together.
+    them, at most 5000: up to 2000 rows are left out in three parts, otherwise a quarter once. Equal rows, and rows of
+    one group, are left out together.
 
     Algorithm 1 as printed in the paper is ``GEMClassifier(columns=None, class_pairs="all", feature_map="cubic",
     keep_inputs=False, base_map=None, label_smoothing=0, ridge=..., min_eigenvalue=..., alpha=...)``. The defaults leave
@@ -70,9 +70,9 @@ class GEMClassifier(GEMClassifierBase):
     max_components, keep_inputs, constant, columns, subclasses, invariances, solver, tol, n_jobs
         As in `GEMFeatures`; sub-classes serve all layers, invariances the first.
     feature_map : "auto" or as in `GEMFeatures`
-        "auto" tries "soft-cubic" and "spline".
+        "auto" is "soft-cubic"; "spline" may serve better on tables with very many rows.
     ridge : "auto" or float
-        As in `GEMFeatures`; "auto" starts from 0.3 and tries 0.03 and 1.
+        As in `GEMFeatures`; "auto" starts from 0.3 and tries 1.
     n_layers : int
         More than one is deep GEM: GEM on the features of the layer below. Where ``n_components`` does not say, layers
         below the last find as many directions as make about 3000 columns.
@@ -82,7 +82,8 @@ class GEMClassifier(GEMClassifierBase):
     base_map : {"auto", "splines", "products"}, transformer or None
         What the treated columns pass through first: `ColumnSplines`, the same with products of pairs of columns, or any
         scikit-learn transformer such as ``RBFSampler`` or ``Nystroem``; rows pass through it block by block. "auto"
-        tries none and the first two where there are at most 100 columns with values of their own, as pixels have not.
+        tries none and "splines" where there are at most 100 columns with values of their own, as pixels have not, and
+        "products" where these make no more columns than there are rows and splines were no worse than none.
     alpha : "auto" or float
         Penalty of the logit, on a mean loss; "auto" tries 100, 10, 1, 0.1 and 0.01 over the number of different rows,
         as far as it is downhill.
@@ -293,19 +294,20 @@ class GEMClassifier(GEMClassifierBase):
 
     def _free(self, training: Any) -> tuple[Candidates, Recipe]:
         """Candidates of what is left to us, and where the search starts."""
-        candidates: Candidates = {"base_map": self._bases(training.rows), **CANDIDATES}
+        candidates: Candidates = {"base_map": self._bases(training), **CANDIDATES}
         given = {name: getattr(self, name) for name in candidates}
         free = {name: values for name, values in candidates.items() if is_auto(given[name])}
         return free, Recipe(**given | {name: values[0] for name, values in free.items()})
 
-    def _bases(self, rows: RowSource) -> tuple[str | None, ...]:
+    def _bases(self, training: Any) -> tuple[str | None, ...]:
         """Base maps that may serve: those of single columns where columns are few and each has a meaning of its own."""
+        rows = training.rows
         pixels = self.columns_ is not None and self.columns_.are_pixels
         is_sparse = rows.is_sparse if isinstance(rows, ArrayRows) else has_sparse_blocks(rows)
         if is_sparse or pixels or rows.n_columns > MOST_SPLINED or self.invariances:
             return (None,)
         n_curved = len(curved_columns(basis_sample(rows)))
-        if n_curved > 1 and product_knots(n_curved):
+        if 0 < n_products(n_curved) <= training.n_different:  # of fewer rows they were never better than splines
             return None, "splines", "products"
         return (None, "splines") if n_curved else (None,)
 

@@ -52,7 +52,8 @@ REBUILD_MARGIN = 2.0
 # Fits that leave rows out for one number, the temperature, need no more than this.
 LEFT_OUT_GAP = 5e-2
 LEFT_OUT_STEPS = 20
-# Rows times columns below which threads of BLAS cost more, in being woken for every product, than they save.
+# Rows times columns below which threads of BLAS cost more, in being woken for every product, than they save
+# (benchmarks/gem_constants.py).
 FEW_NUMBERS = 1e7
 TINY = np.finfo(float).tiny
 

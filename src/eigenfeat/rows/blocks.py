@@ -39,7 +39,9 @@ def over_parts(
     """
     edges = np.linspace(0, len(blocks), min(N_PARTS, len(blocks)) + 1).astype(int)
     parts = [blocks[a:b] for a, b in pairwise(edges)]
-    n_threads = min(len(parts), blas_threads() if n_jobs is None else effective_n_jobs(n_jobs))
+    n_threads = 1  # nothing to share, and asking for more takes longer than a small block
+    if len(parts) > 1:
+        n_threads = min(len(parts), blas_threads() if n_jobs is None else effective_n_jobs(n_jobs))
     with one_blas_thread():
         if n_threads <= 1:
             return [run(part) for part in parts]
