@@ -22,8 +22,9 @@ ELSEWHERE = {
         "solvers/request",
         "stability/tables",
     },
-    "bases of estimators: every test of the classes that derive from them": {
+    "bases of estimators: every test of the classes that derive from them, test_streaming.py that of streams": {
         "estimators/gem_base",
+        "estimators/gem_streaming",
         "estimators/gem_classifier_base",
         "estimators/kernel_base",
         "estimators/kernel_discriminant",
@@ -55,13 +56,15 @@ ELSEWHERE = {
         "least_squares/second_stage",
         "least_squares/spectrum",
     },
-    "linear/test_logit.py and linear/test_objective.py: steps of one descent, which its minimum tests": {
+    "linear/test_logit.py, test_objective.py and test_streamed.py: steps of one descent, which its minimum tests": {
         "linear/newton",
+        "linear/block_sums",
         "linear/passes",
         "linear/quasi_newton",
         "linear/steps",
     },
     "cli/test_commands.py": {"cli/steps"},
+    "rows/test_dask_rows.py, on its cluster": {"rows/dask_results"},
     "features/test_maps.py holds every map to it": {"stages/feature_map"},
     "estimators/test_rayleigh.py fits every matrix by its name": {"quotients/matrices"},
     "moments/test_dense_moments.py: its two loops": {"moments/compiled"},

@@ -8,7 +8,7 @@ import pytest
 from gem_data import plain
 
 from eigenfeat.estimators import memory
-from eigenfeat.estimators.memory import available_bytes, expected_bytes, warn_of_memory
+from eigenfeat.estimators.memory import expected_bytes, warn_of_memory
 
 
 @pytest.mark.parametrize("n_rows, n_components", [(600, 12), (5000, 12)], ids=["wide", "long"])
@@ -37,19 +37,6 @@ def test_more_of_anything_takes_more():
         more = [value * (2 if i == j else 1) for j, value in enumerate(plain)]
         assert expected_bytes(*more) > expected_bytes(*plain)
     assert expected_bytes(*plain, itemsize=4) < expected_bytes(*plain)
-
-
-def test_what_is_free_is_the_least_that_anyone_says(tmp_path, monkeypatch):
-    (tmp_path / "meminfo").write_text("MemTotal:  100 kB\nMemAvailable:   50 kB\n")
-    (tmp_path / "max").write_text("40000\n")
-    (tmp_path / "current").write_text("10000\n")
-    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "meminfo")
-    monkeypatch.setattr(memory, "CONTAINER", (tmp_path / "max", tmp_path / "current"))
-    assert available_bytes() == 30000
-    (tmp_path / "max").write_text("max\n")
-    assert available_bytes() == 51200
-    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "absent")
-    assert available_bytes() is None
 
 
 def test_a_warning_where_it_is_too_much(monkeypatch):

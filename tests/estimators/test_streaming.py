@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.linear_model import LogisticRegression
 
 import eigenfeat
 import eigenfeat.rows
@@ -13,6 +15,7 @@ from eigenfeat import (
     GEMFeatures,
     HypergraphFeatures,
     KernelFisherClassifier,
+    KernelFisherRegressor,
     LeastSquaresCCA,
     LeastSquaresFeatures,
     LeastSquaresLDA,
@@ -226,8 +229,8 @@ def test_labels_come_with_the_rows():
     ("model", "words"),
     [
         (KernelFisherClassifier(), r"KernelFisherClassifier needs its rows in memory here, and Stream is read a block"),
-        (GEMClassifier(), r"GEMClassifier needs its rows in memory.*eigenfeat\.rows\.held"),
-        (MultinomialLogit(), "can only be read in order, and the logit"),
+        (KernelFisherRegressor(), r"KernelFisherRegressor needs its rows in memory.*eigenfeat\.rows\.held"),
+        (GEMClassifier(classifier=LogisticRegression()), "A classifier of your own needs its features in memory"),
         (HypergraphFeatures(), "Moments of labels do not tell the hypergraph"),
         (LeastSquaresLDACV(), "LeastSquaresLDACV needs its rows in memory here"),
         (LeastSquaresLDA(penalty="lasso"), "penalty='lasso' works on rows"),
@@ -236,8 +239,55 @@ def test_labels_come_with_the_rows():
     ids=lambda value: type(value).__name__,
 )
 def test_what_cannot_stream_says_so_with_the_way_out(model, words):
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match=words), eigenfeat.rows.streaming("10kB"):
         model.fit(Stream(X, TEXT), None)
+
+
+STREAMED = [
+    MultinomialLogit(1e-2),
+    MultinomialLogit(1e-2, label_smoothing=0.1, class_weight={"rose": 2.0}),
+    GEMClassifier(2, n_layers=2, ridge=0.3, alpha=0.01, base_map="splines", feature_map="spline", label_smoothing=0.0),
+    GEMClassifier(2, subclasses=2, ridge=0.3, alpha=0.01, base_map=None, feature_map="spline", class_weight="balanced"),
+    GEMClassifier(2, n_estimators=2, class_pairs="random", n_pairs=3, ridge=0.3, alpha=0.01, base_map=None),
+]
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
+@pytest.mark.parametrize("model", STREAMED, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("limit", ["1kB", "1GB"])
+def test_classifiers_of_streams_are_those_of_their_rows(model, weights, limit):
+    expected = clone(model).fit(X, TEXT, weights).predict_proba(X)
+    with eigenfeat.rows.streaming(limit) as run:
+        found = clone(model).fit(Stream(X, TEXT, weights))
+    assert hasattr(found, "kept_") == (limit == "1kB" and isinstance(model, GEMClassifier))
+    assert (len(run.passes) > 5) == (limit == "1kB")
+    np.testing.assert_allclose(found.predict_proba(X), expected, atol=1e-9)
+
+
+def test_on_defaults_the_choices_are_those_of_the_rows_in_memory():
+    held = GEMClassifier(2).fit(X, TEXT)
+    with eigenfeat.rows.streaming("1kB"):
+        found = GEMClassifier(2).fit(Stream(X, TEXT))
+    assert found.choices_["feature_map"] == held.choices_["feature_map"]
+    np.testing.assert_allclose(found.predict_proba(X), held.predict_proba(X), atol=1e-9)
+
+
+def test_a_base_map_of_the_users_is_fitted_to_a_sample():
+    model = GEMClassifier(2, base_map=RBFSampler(random_state=0), ridge=0.3, alpha=0.01, label_smoothing=0.0)
+    expected = clone(model).fit(X, TEXT).predict_proba(X)
+    with eigenfeat.rows.streaming("1kB"):
+        found = clone(model).fit(Stream(X, TEXT))
+    np.testing.assert_allclose(found.predict_proba(X), expected, atol=1e-9)
+
+
+def test_what_goes_beside_rows_in_memory_is_refused_beside_a_stream():
+    for name in ("groups", "subclass_labels"):
+        with pytest.raises(ValueError, match=f"{name} goes with rows in memory"):
+            GEMClassifier().fit(Stream(X, TEXT), **{name: CODES})
+    with pytest.raises(ValueError, match="at least two classes"):
+        MultinomialLogit().fit(Stream(X, np.full(N, "iris")))
+    with pytest.raises(ValueError, match="Class 'rose' has no row of positive weight"):
+        MultinomialLogit().fit(Stream(X, TEXT, np.where(TEXT == "rose", 0.0, 1.0)))
 
 
 def test_batches_of_a_partial_fit_are_arrays():

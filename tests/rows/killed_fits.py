@@ -1,4 +1,4 @@
-"""Fits that are killed at random points and go on from their checkpoints: run by test_checkpoint.py, in a process alone.
+"""Fits that are killed at random points and go on from their checkpoints: test_checkpoint.py runs this in a process.
 
 Every attempt is a fork that kills itself at a block it was told; forks of a process without threads are safe.
 """

@@ -1,5 +1,6 @@
 """A fit that is killed goes on from its checkpoint and ends the same; one of another fit is refused by name."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -51,7 +52,7 @@ def test_steps_are_not_repeated_and_steps_within_steps_are_one(tmp_path):
         return checkpoint.remembered("outer", lambda: checkpoint.remembered("inner", step("inner", 1)) + 1)
 
     path = tmp_path / "a.checkpoint"
-    for attempt in range(2):
+    for _ in range(2):
         checkpoint = Checkpoint(path)
         checkpoint.begin({"data": "x"})
         assert outer(checkpoint) == 2
@@ -104,25 +105,21 @@ def test_a_file_that_breaks_off_is_named_and_leaves_the_checkpoint_intact(tmp_pa
     start = parquet.ParquetFile(kept).metadata.row_group(2).column(0).data_page_offset
     content[start : start + 60] = b"\xff" * 60
     kept.write_bytes(content)
-    import os
-
     os.utime(kept, ns=(found.st_atime_ns, found.st_mtime_ns))
-    with pytest.raises(ValueError, match=r"whole\.parquet, row group 2"):
-        with eigenfeat.rows.streaming("10kB", checkpoint=path):
-            MultinomialLogit(1e-3).fit(source)
+    damaged = pytest.raises(ValueError, match=r"whole\.parquet, row group 2")
+    with damaged, eigenfeat.rows.streaming("10kB", checkpoint=path):
+        MultinomialLogit(1e-3).fit(source)
     assert steps_of(path)[: len(before)] == before
 
 
 def test_what_cannot_be_repeated_or_opened_is_refused(tmp_path):
     source = eigenfeat.rows.as_row_source(X, Y)
     stream = eigenfeat.rows.open(lambda: iter([(X, Y)]))
-    with pytest.raises(ValueError, match="must be repeatable: give random_state a number"):
-        with eigenfeat.rows.streaming(checkpoint=tmp_path / "a"):
-            OrientedPCA(random_state=None).fit(stream)
-    with (
-        pytest.raises(ValueError, match="cannot be opened"),
-        eigenfeat.rows.streaming(checkpoint=tmp_path / "no" / "a"),
-    ):
+    refused = pytest.raises(ValueError, match="must be repeatable: give random_state a number")
+    with refused, eigenfeat.rows.streaming(checkpoint=tmp_path / "a"):
+        OrientedPCA(random_state=None).fit(stream)
+    absent = tmp_path / "no" / "a"
+    with pytest.raises(ValueError, match="cannot be opened"), eigenfeat.rows.streaming(checkpoint=absent):
         pass
     (tmp_path / "text").write_text("not a database, but a text of some length that SQLite will not take for one" * 20)
     with pytest.raises(ValueError, match="cannot be opened"), eigenfeat.rows.streaming(checkpoint=tmp_path / "text"):

@@ -31,8 +31,8 @@ from eigenfeat.estimators.gem_classifier_base import (
     LastStage,
 )
 from eigenfeat.estimators.gem_streaming import StreamedTraining
-from eigenfeat.estimators.multinomial_logit import warn_of_temperature
 from eigenfeat.estimators.streaming import has_sparse_blocks
+from eigenfeat.estimators.validation import warn_of_temperature
 from eigenfeat.features.column_basis import curved_columns, n_products
 from eigenfeat.features.stack import layer_moments, timed
 from eigenfeat.rows import ArrayRows, RandomRows, current, held

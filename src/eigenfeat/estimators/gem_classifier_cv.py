@@ -19,6 +19,7 @@ from eigenfeat.estimators.gem_classifier_base import GEMClassifierBase, LastStag
 from eigenfeat.estimators.gem_search import Candidate, Grid, Split, class_splits, common_rows, grid
 from eigenfeat.estimators.multinomial_logit import warn_of_temperature
 from eigenfeat.estimators.search import keep_search
+from eigenfeat.estimators.streaming import is_stream, refuse_source
 from eigenfeat.features.stack import Stack, StackSettings, fit_stack, layer_moments, with_map
 from eigenfeat.moments import Moments, merged_moments
 from eigenfeat.rows import ChosenRows, RandomRows
@@ -207,8 +208,10 @@ class GEMClassifierCV(GEMClassifierBase):
         -------
         self
         """
+        if is_stream(X):
+            refuse_source(self, X)
         training = self._training_rows(X, y, sample_weight, groups, subclass_labels)
-        training = self._behind(self._base(self.base_map, training.rows), training)
+        training = self._behind(self._base(self.base_map, training), training)
         self.stage_seconds_: dict[str, float] = {}
         candidates = grid(self._grid())
         splits = self._splits(training, groups is not None)

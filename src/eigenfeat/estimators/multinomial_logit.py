@@ -16,32 +16,18 @@ from eigenfeat import _progress
 from eigenfeat._sklearn import COUNT, N_JOBS, NON_NEGATIVE, POSITIVE, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import Estimator, ScoresMixin
 from eigenfeat.estimators.streaming import is_stream, logit_rows, refuse_beside_stream
-from eigenfeat.estimators.validation import check_class_labels, check_weights, class_weights, group_keys, row_keys
-from eigenfeat.linear.calibration import is_at_bound
+from eigenfeat.estimators.validation import (
+    check_class_labels,
+    check_weights,
+    class_weights,
+    group_keys,
+    row_keys,
+    warn_of_temperature,
+)
 from eigenfeat.linear.logit import PRECONDITIONERS, LogitFit, LogitSolver
 from eigenfeat.linear.steps import Step
-from eigenfeat.rows import (
-    ArrayRows,
-    ClassTotals,
-    LabelledRows,
-    RandomRows,
-    RowSource,
-    as_row_source,
-    coded_totals,
-)
+from eigenfeat.rows import ArrayRows, ClassTotals, LabelledRows, RandomRows, RowSource, as_row_source, coded_totals
 from eigenfeat.stages import Affine, Chain, Fitted, Softmax
-
-
-def warn_of_temperature(temperature: float, estimator: str) -> None:
-    """A warning where probabilities are as far from the scores as a search for their temperature goes."""
-    if is_at_bound(temperature):
-        warnings.warn(
-            f"The temperature of {estimator}'s probabilities, {temperature:.3g}, is at an end of the range that is "
-            "searched: left-out rows are nearly all right, or hardly better than by chance. Look at some probabilities "
-            "(sklearn.calibration.calibration_curve) before you trust them.",
-            UserWarning,
-            stacklevel=5,
-        )
 
 
 class MultinomialLogit(ScoresMixin, Estimator):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Real
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from eigenfeat._sklearn import check_sample_weight
 from eigenfeat.estimators.magnitudes import check_weight_magnitudes
 from eigenfeat.estimators.storage import check_targets
+from eigenfeat.linear.calibration import is_at_bound
 from eigenfeat.moments import Moments
 
 FEW_DIFFERENT = 0.25
@@ -241,3 +243,15 @@ def _mix(bits: np.ndarray) -> np.ndarray:
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return bits ^ (bits >> np.uint64(31))
+
+
+def warn_of_temperature(temperature: float, estimator: str) -> None:
+    """A warning where probabilities are as far from the scores as a search for their temperature goes."""
+    if is_at_bound(temperature):
+        warnings.warn(
+            f"The temperature of {estimator}'s probabilities, {temperature:.3g}, is at an end of the range that is "
+            "searched: left-out rows are nearly all right, or hardly better than by chance. Look at some probabilities "
+            "(sklearn.calibration.calibration_curve) before you trust them.",
+            UserWarning,
+            stacklevel=5,
+        )

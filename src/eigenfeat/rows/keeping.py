@@ -245,14 +245,14 @@ class ScratchRows(KeptRows):
 
 
 def _write_all(handle: int, numbers: np.ndarray, offset: int) -> None:
-    view = memoryview(numbers).cast("B") if numbers.size else memoryview(b"")
+    view = memoryview(numbers.reshape(-1).view(np.uint8).data)
     while len(view):
         written = os.pwrite(handle, view, offset)
         view, offset = view[written:], offset + written
 
 
 def _read_all(handle: int, numbers: np.ndarray, offset: int) -> None:
-    view = memoryview(numbers).cast("B") if numbers.size else memoryview(b"")
+    view = memoryview(numbers.reshape(-1).view(np.uint8).data)
     while len(view):
         count = os.preadv(handle, [view], offset)
         if count == 0:

@@ -1,0 +1,218 @@
+"""Rows that outgrow memory: GEMClassifier on a Parquet file, its memory and its time, beside what else one would do.
+
+    python benchmarks/speed/out_of_core.py                      # 10^5 to 2*10^7 rows; a plot
+    python benchmarks/speed/out_of_core.py --rows 1000000       # smaller
+
+Rows are drawn, float32, 100 columns, 10 classes that differ in means and in second moments, and written to Parquet in a
+temporary folder. Every fit runs in a process of its own, whose peak memory is the system's number for it (resident set,
+with the libraries). Three parts:
+
+1. The same rows from a file and as an array in memory: seconds and their ratio.
+2. Files of growing length: seconds, seconds a million rows, peak memory.
+3. At 2 million rows (or --rows), rivals in the same run: `SGDClassifier.partial_fit` on an `RBFSampler` of equal width,
+   batch by batch in one pass, and XGBoost's external memory (`xgboost.DataIter`): seconds, memory, held-out error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import resource
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+D, K, BATCH = 100, 10, 50_000
+LIMIT = "1GB"
+TEST_ROWS = 20_000
+
+
+def drawn(start: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows ``start`` to ``start + count``, the same however they are asked for."""
+    shape = np.random.default_rng(7)
+    means = 0.1 * shape.normal(size=(K, D)).astype(np.float32)
+    turns = shape.normal(size=(K, D, 8)).astype(np.float32) / 8
+    rng = np.random.default_rng([8, start])
+    y = rng.integers(0, K, count)
+    X = rng.standard_normal((count, D), dtype=np.float32)
+    low = rng.standard_normal((count, 8), dtype=np.float32)
+    for c in range(K):
+        own = y == c
+        X[own] += means[c] + 1.5 * low[own] @ turns[c].T
+    return X, y
+
+
+def written(path: Path, n_rows: int) -> Path:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    names = [f"x{j}" for j in range(D)]
+    writer = None
+    for start in range(0, n_rows, BATCH):
+        X, y = drawn(start, min(BATCH, n_rows - start))
+        table = pa.table([pa.array(column) for column in X.T] + [pa.array(y)], names=[*names, "y"])
+        writer = parquet.ParquetWriter(path, table.schema, compression="none") if writer is None else writer
+        writer.write_table(table)
+    writer.close()
+    return path
+
+
+def test_rows() -> tuple[np.ndarray, np.ndarray]:
+    return drawn(10**12, TEST_ROWS)
+
+
+def gem_streamed(path: str, n_rows: int) -> dict:
+    import eigenfeat.rows
+    from eigenfeat import GEMClassifier
+
+    with eigenfeat.rows.streaming(LIMIT) as run:
+        source = eigenfeat.rows.open(path, label="y")
+        model = GEMClassifier().fit(source)
+    return told(model, run)
+
+
+def told(model, run=None) -> dict:
+    X, y = test_rows()
+    kept = getattr(model, "kept_", None)
+    width = model.fitted_.features.n_columns(D)
+    return {
+        "error": 1 - model.score(X, y),
+        "choices": model.stage_seconds_["choices"],
+        "kept": "" if kept is None else f"{kept.what} in {kept.where}, {kept.n_bytes / 1e9:.1f} GB",
+        "passes": 0 if run is None else len(run.passes),
+        "width": width,
+    }
+
+
+def gem_in_memory(path: str, n_rows: int) -> dict:
+    from eigenfeat import GEMClassifier
+
+    X, y = np.empty((n_rows, D), np.float32), np.empty(n_rows, np.int64)
+    for start in range(0, n_rows, BATCH):
+        stop = min(start + BATCH, n_rows)
+        X[start:stop], y[start:stop] = drawn(start, stop - start)
+    began = time.perf_counter()
+    model = GEMClassifier().fit(X, y)
+    return told(model) | {"seconds": time.perf_counter() - began}
+
+
+def batches(path: str):
+    import eigenfeat.rows
+
+    for block in eigenfeat.rows.open(path, label="y").blocks(BATCH):
+        yield block.rows, block.labels
+
+
+def sgd(path: str, n_rows: int, width: int = 2000) -> dict:
+    from sklearn.kernel_approximation import RBFSampler
+    from sklearn.linear_model import SGDClassifier
+
+    features, model = RBFSampler(gamma=0.5 / D, n_components=width, random_state=0), SGDClassifier(loss="log_loss")
+    for X, y in batches(path):
+        Z = features.transform(X) if hasattr(features, "random_weights_") else features.fit_transform(X)
+        model.partial_fit(Z, y, classes=np.arange(K))
+    X, y = test_rows()
+    return {"error": 1 - model.score(features.transform(X), y)}
+
+
+def xgboost(path: str, n_rows: int) -> dict:
+    import xgboost as xgb
+
+    class Batches(xgb.DataIter):
+        def __init__(self, folder: str) -> None:
+            self.rows = None
+            super().__init__(cache_prefix=str(Path(folder) / "cache"))
+
+        def next(self, input_data: Callable) -> bool:
+            self.rows = batches(path) if self.rows is None else self.rows
+            found = next(self.rows, None)
+            if found is None:
+                return False
+            input_data(data=found[0], label=found[1])
+            return True
+
+        def reset(self) -> None:
+            self.rows = None
+
+    with tempfile.TemporaryDirectory() as folder:
+        rows = xgb.ExtMemQuantileDMatrix(Batches(folder), max_bin=256)
+        settings = {"objective": "multi:softmax", "num_class": K, "tree_method": "hist", "max_depth": 6, "eta": 0.3}
+        model = xgb.train(settings, rows, num_boost_round=30)
+    X, y = test_rows()
+    return {"error": float(np.mean(model.predict(xgb.DMatrix(X)) != y))}
+
+
+def child(job: Callable, args: tuple, pipe) -> None:
+    began = time.perf_counter()
+    found = {"seconds": 0.0} | job(*args)
+    found["seconds"] = found["seconds"] or time.perf_counter() - began
+    found["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    pipe.send(json.dumps(found))
+
+
+def alone(job: Callable, *args) -> dict:
+    """A job in a process of its own, with its seconds (import of libraries included) and its peak memory."""
+    spawn = multiprocessing.get_context("spawn")
+    mine, theirs = spawn.Pipe()
+    process = spawn.Process(target=child, args=(job, args, theirs))
+    process.start()
+    theirs.close()
+    found = json.loads(mine.recv())
+    process.join()
+    return found
+
+
+def shown(name: str, n_rows: int, found: dict) -> None:
+    rest = f"  {found['passes']} passes, {found['kept']}" if found.get("kept") else ""
+    print(
+        f"{name:24s} {n_rows:10,d} rows {found['seconds']:8.1f} s {found['peak'] / 1e9:6.2f} GB  error "
+        f"{100 * found['error']:5.2f} %{rest}",
+        flush=True,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=20_000_000, help="of the largest file")
+    parser.add_argument("--memory-rows", type=int, default=1_000_000, help="at which a fit in memory is compared")
+    parser.add_argument("--skip-rivals", action="store_true")
+    parser.add_argument("--plot", type=Path, help="where to save the plot of time against rows")
+    asked = parser.parse_args()
+    sizes = [n for n in (10**5, 3 * 10**5, 10**6, 2 * 10**6, 5 * 10**6, 2 * 10**7) if n < asked.rows] + [asked.rows]
+    with tempfile.TemporaryDirectory() as folder:
+        streamed = {}
+        for n_rows in sizes:
+            path = str(written(Path(folder) / "rows.parquet", n_rows))
+            streamed[n_rows] = alone(gem_streamed, path, n_rows)
+            shown("GEM, from the file", n_rows, streamed[n_rows])
+            at_hand = min(asked.memory_rows, max(sizes))
+            if n_rows == at_hand:
+                held = alone(gem_in_memory, path, n_rows)
+                shown("GEM, in memory", n_rows, held)
+                print(f"  ratio of seconds, file to memory: {streamed[n_rows]['seconds'] / held['seconds']:.2f}")
+            if n_rows == min(2 * 10**6, max(sizes)) and not asked.skip_rivals:
+                shown("RBFSampler, SGD", n_rows, alone(sgd, path, n_rows, streamed[n_rows]["width"]))
+                shown("XGBoost, external memory", n_rows, alone(xgboost, path, n_rows))
+    least, most = min(sizes), max(sizes)
+    if most > least:
+        slope = (streamed[most]["seconds"] - streamed[least]["seconds"]) / (most - least)
+        print(f"seconds a million rows, between the ends: {1e6 * slope:.1f}")
+    if asked.plot:
+        plot(streamed, asked.plot)
+
+
+def plot(streamed: dict[int, dict], path: Path) -> None:
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(5, 3.5), layout="constrained")
+    axes.loglog(list(streamed), [found["seconds"] for found in streamed.values()], "o-")
+    axes.set(xlabel="rows", ylabel="seconds", title="GEMClassifier from Parquet, 100 columns, 10 classes")
+    figure.savefig(path, dpi=120)
+
+
+if __name__ == "__main__":
+    main()

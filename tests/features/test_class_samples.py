@@ -1,0 +1,34 @@
+"""Samples of classes are the same rows wherever these live, and all of them where they are few."""
+
+import numpy as np
+
+from eigenfeat.features.class_samples import ClassShares, class_samples
+from eigenfeat.rows import ArrayRows, RowBlock, RowSource
+
+rng = np.random.default_rng(0)
+X, Y = rng.normal(size=(2000, 2)), rng.integers(0, 3, 2000)
+W = rng.integers(0, 3, 2000).astype(float)
+COUNTS = np.bincount(Y[W > 0])
+
+
+class Stream(RowSource):
+    n_columns, dtype = 2, np.dtype(np.float64)
+
+    def blocks(self, batch_size=None):
+        for start in range(0, 2000, 300):
+            part = slice(start, min(start + 300, 2000))
+            yield RowBlock(start, X[part], Y[part], W[part])
+
+
+def test_a_stream_has_the_sample_of_its_rows():
+    asked = ClassShares.of([0, 2], COUNTS, 100, seed=5)
+    held, streamed = class_samples(ArrayRows(X, Y, W), asked), class_samples(Stream(), asked)
+    assert held.keys() == streamed.keys() == {0, 2}
+    for c, block in held.items():
+        assert np.array_equal(block.rows, streamed[c].rows) and np.array_equal(block.weights, streamed[c].weights)
+        assert 60 < block.n_rows < 140 and block.weights.min() > 0
+
+
+def test_few_rows_are_all_taken():
+    found = class_samples(ArrayRows(X, Y, W), ClassShares.of([1], COUNTS, 10**4, seed=5))
+    assert np.array_equal(found[1].rows, X[(Y == 1) & (W > 0)])

@@ -1,0 +1,199 @@
+"""Fits on a cluster of processes are fits in memory, however rows are cut and whichever worker dies."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+
+from eigenfeat import FisherLDA, GEMClassifier, GEMFeatures, KernelFisherRegressor, LeastSquaresCCA, MultinomialLogit
+from eigenfeat.rows import ClassTotals, Statistic
+from eigenfeat.rows.dask_rows import dask_rows, is_dask
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+da = pytest.importorskip("dask.array")
+
+rng = np.random.default_rng(0)
+N, D = 3000, 6
+X = rng.normal(size=(N, D)) @ rng.normal(size=(D, D))
+X[:, 0] **= 2
+Y = np.array(["iris", "rose", "tulip"])[np.argmax(X[:, :3] + rng.normal(size=(N, 3)), axis=1)]
+W = rng.exponential(size=N)
+UNEVEN = (1100, 0, 3, 900, 997)
+
+
+def gem(**options):
+    chosen = {"feature_map": "soft-cubic", "ridge": 0.3, "alpha": 1e-2, "base_map": None, "label_smoothing": 0.1}
+    return GEMClassifier(3, **chosen | options)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two processes of one thread."""
+    with dask.config.set({"distributed.scheduler.allowed-failures": 10}):
+        local = distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit="1GB"
+        )
+        with local, distributed.Client(local) as client:
+            yield client
+
+
+def collections(chunks=UNEVEN, columns=4):
+    return da.from_array(X, chunks=(chunks, columns)), da.from_array(Y, chunks=1000), da.from_array(W, chunks=N)
+
+
+MODELS = [FisherLDA(), GEMFeatures(2), MultinomialLogit(1e-3), gem(), gem(n_layers=2, class_weight="balanced")]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_a_fit_on_workers_is_the_fit_in_memory(cluster, model):
+    rows, labels, weights = collections()
+    verb = "transform" if hasattr(model, "transform") else "predict_proba"
+    expected = getattr(model.fit(X, Y, W), verb)(X)
+    lazy = getattr(type(model)(**model.get_params(deep=False)).fit(rows, labels, weights), verb)(rows)
+    assert is_dask(lazy) and lazy.shape == expected.shape and lazy.chunks[0] == UNEVEN
+    np.testing.assert_allclose(lazy.compute(), expected, atol=1e-10 * np.abs(expected).max())
+
+
+def test_predictions_are_lazy_collections(cluster):
+    rows, labels, _ = collections()
+    model = gem().fit(rows, labels)
+    for verb in ("predict", "predict_proba", "decision_function"):
+        lazy, expected = getattr(model, verb)(rows), getattr(model, verb)(X)
+        assert is_dask(lazy) and lazy.dtype == expected.dtype
+        found = lazy.compute()
+        assert np.array_equal(found, expected) if verb == "predict" else np.allclose(found, expected, atol=1e-12)
+    with pytest.raises(ValueError, match="X has 4 columns, but GEMClassifier was fitted with 6"):
+        model.predict(rows[:, :4])
+
+
+def test_dataframes_lists_of_delayed_and_partitions_of_unknown_size(cluster):
+    dd, pd = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
+    expected = MultinomialLogit(1e-3).fit(X, Y)
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(kind=Y)
+    lazy = dd.from_pandas(frame, npartitions=3)
+    blocks = [dask.delayed((X[i : i + 800], Y[i : i + 800])) for i in range(0, N, 800)]
+    some = da.from_array(np.vstack([X, X[:50] + 100]), chunks=(700, D))
+    unknown = some[some[:, 0] < 50 + X[:, 0].max()]
+    labels = da.from_array(np.append(Y, Y[:50]), chunks=700)[some[:, 0] < 50 + X[:, 0].max()]
+    for given in ((lazy, "kind"), (blocks,), (unknown, labels)):
+        found = MultinomialLogit(1e-3).fit(*given)
+        np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-7, atol=1e-10)
+    assert list(MultinomialLogit(1e-3).fit(lazy, "kind").predict(lazy).compute()) == expected.predict(X).tolist()
+    (part,) = found.predict([dask.delayed(X[:9])])
+    assert np.array_equal(part.compute(), expected.predict(X[:9]))
+
+
+def test_moments_of_continuous_targets(cluster):
+    targets = X[:, :2] ** 2 + rng.normal(size=(N, 2))
+    expected = LeastSquaresCCA(2).fit(X, targets)
+    found = LeastSquaresCCA(2).fit(da.from_array(X, chunks=(900, D)), da.from_array(targets, chunks=(900, 2)))
+    np.testing.assert_allclose(np.abs(found.transform(X)), np.abs(expected.transform(X)), atol=1e-8)
+
+
+class KillsOnce:
+    """A worker dies in the middle of a pass, once: a file tells that it has."""
+
+    def __init__(self, mark):
+        self.mark = str(mark)
+
+    def __call__(self):
+        if not os.path.exists(self.mark):
+            open(self.mark, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("phase", ["moments", "directions", "loss and gradient", "rows of a Gram matrix"])
+def test_a_worker_that_dies_in_any_phase_changes_nothing(cluster, phase, tmp_path, monkeypatch):
+    from eigenfeat.rows.dask_rows import DaskRows
+
+    kill = KillsOnce(tmp_path / "killed")
+    summed, run = DaskRows._summed, DaskRows.run
+
+    def killing(self, statistic, name):
+        if name != phase:
+            return summed(self, statistic, name)
+        return summed(self, Fatal(statistic, kill), name).statistic
+
+    def killing_run(self, function, tasks):
+        if phase == "directions":
+            return run(self, FatalTask(function, kill), tasks)
+        return run(self, function, tasks)
+
+    monkeypatch.setattr(DaskRows, "_summed", killing)
+    monkeypatch.setattr(DaskRows, "run", killing_run)
+    monkeypatch.setattr("eigenfeat.linear.logit.MIN_GRAM_ROWS", 500)
+    rows, labels, _ = collections((1000, 1000, 1000), D)
+    found = gem(class_pairs="all").fit(rows, labels)
+    assert (tmp_path / "killed").exists(), "the phase was never reached"
+    expected = gem(class_pairs="all").fit(X, Y)
+    np.testing.assert_allclose(found.predict_proba(X), expected.predict_proba(X), atol=1e-10)
+
+
+class Fatal(Statistic):
+    """A statistic whose first update kills the worker."""
+
+    def __init__(self, statistic, kill):
+        self.statistic, self.kill = statistic, kill
+
+    def update(self, block):
+        self.kill()
+        self.statistic.update(block)
+
+    def merge(self, other):
+        self.statistic.merge(other.statistic)
+
+
+class FatalTask:
+    def __init__(self, function, kill):
+        self.function, self.kill = function, kill
+
+    def __call__(self, *args):
+        self.kill()
+        return self.function(*args)
+
+
+def test_a_class_that_most_partitions_lack(cluster):
+    order = np.argsort(Y, kind="stable")
+    rows, labels = da.from_array(X[order], chunks=(500, D)), da.from_array(Y[order], chunks=500)
+    totals = dask_rows(rows, labels).summed(ClassTotals())
+    assert totals.classes.tolist() == ["iris", "rose", "tulip"] and totals.n_rows == N
+    np.testing.assert_allclose(
+        gem().fit(rows, labels).predict_proba(X), gem().fit(X[order], Y[order]).predict_proba(X), atol=1e-10
+    )
+
+
+def test_partitions_that_fail_are_named(cluster):
+    def fails():
+        raise OSError("disk of tape 7 is gone")
+
+    good = dask.delayed((X[:500], Y[:500]))
+    with pytest.raises(ValueError, match="Partition 1 could not be made: disk of tape 7 is gone"):
+        MultinomialLogit().fit([good, dask.delayed(fails)()])
+    with pytest.raises(ValueError, match="Partition 1 has 5 columns where partition 0 has 6"):
+        MultinomialLogit().fit([good, dask.delayed((X[:500, :5], Y[:500]))])
+    with pytest.raises(ValueError, match="Partition 1 could not be made: Partition 1 has 500 rows and 499 labels"):
+        MultinomialLogit().fit([good, dask.delayed((X[:500], Y[:499]))])
+    with pytest.raises(ValueError, match="y has 2 partitions and X has 3"):
+        MultinomialLogit().fit([dask.delayed(X[:9])] * 3, [dask.delayed(Y[:9])] * 2)
+    with pytest.raises(ValueError, match=r"y of Dask rows must be a Dask array .* got ndarray"):
+        MultinomialLogit().fit(da.from_array(X), Y)
+    with pytest.raises(ValueError, match=r"contains NaN or infinity: the first is nan in row 701, column 2"):
+        spoilt = X.copy()
+        spoilt[700, 2] = np.nan
+        FisherLDA().fit(da.from_array(spoilt, chunks=(500, D)), da.from_array(Y, chunks=500))
+    with pytest.raises(ValueError, match="KernelFisherRegressor needs its rows in memory"):
+        KernelFisherRegressor().fit(*collections()[:2])
+
+
+def test_mixed_types_and_no_rows(cluster):
+    mixed = [dask.delayed((X[:500].astype(np.float32), Y[:500])), dask.delayed((X[500:900], Y[500:900]))]
+    assert MultinomialLogit().fit(mixed).coef_.dtype == np.float32
+    with pytest.raises(ValueError, match="There are no rows in any partition"):
+        MultinomialLogit().fit([dask.delayed((X[:0], Y[:0]))])
+
+
+def test_what_is_dask_is_known_by_name():
+    assert is_dask(da.ones((3, 2))) and is_dask([dask.delayed(1)])
+    assert not is_dask(X) and not is_dask([[1.0, 2.0]]) and not is_dask([])

@@ -1,0 +1,101 @@
+"""What passes need is kept where it is cheapest, as it was, and is gone in the end."""
+
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import eigenfeat.rows
+from eigenfeat.rows import RowBlock, RowSource
+from eigenfeat.rows.keeping import Candidate, HeldRows, Kept, ScratchRows, choose, kept
+
+rng = np.random.default_rng(0)
+N = 500
+X, Y, W = rng.normal(size=(N, 4)), rng.integers(0, 3, N), rng.exponential(size=N)
+
+
+class Stream(RowSource):
+    n_columns, dtype, n_passes = 4, np.dtype(np.float64), 0
+
+    def __init__(self, seconds=0.0):
+        self.seconds = seconds
+
+    def blocks(self, batch_size=None):
+        self.n_passes += 1
+        for start in range(0, N, 90):
+            time.sleep(self.seconds)
+            part = slice(start, min(start + 90, N))
+            yield RowBlock(start, X[part], Y[part], W[part])
+
+
+@pytest.mark.parametrize("kind", [HeldRows, ScratchRows])
+def test_kept_rows_are_the_rows_read_once(kind):
+    source = Stream()
+    rows = kind(source, N)
+    assert source.n_passes == 0  # until somebody asks
+    for size in (64, None):
+        blocks = list(rows.blocks(size))
+        for name, expected in (("rows", X), ("labels", Y), ("weights", W)):
+            assert np.array_equal(np.concatenate([getattr(block, name) for block in blocks]), expected)
+        assert [block.start for block in blocks] == list(range(0, N, size or N))
+    assert source.n_passes == 1
+
+
+def test_a_source_that_changed_is_refused():
+    with pytest.raises(ValueError, match="had 501 rows and has 500 now"):
+        list(ScratchRows(Stream(), N + 1).blocks())
+
+
+@pytest.mark.parametrize(
+    ("limit", "seconds", "where"), [("1MB", 0.01, "memory"), ("1kB", 0.01, "scratch"), ("1kB", 0.0, "source")]
+)
+def test_the_choice_is_the_cheapest_that_fits(limit, seconds, where, monkeypatch):
+    if where == "source":  # as quick to make as can be: a disk is slower
+        monkeypatch.setattr("eigenfeat.rows.keeping.DISK_SPEED", 1e3)
+    with eigenfeat.rows.streaming(limit):
+        place, choice = choose([Candidate("rows", Stream(seconds))], N)
+    assert (place, choice.where, choice.n_bytes) == (0, where, N * 44)
+    source = Stream()
+    assert (kept(source, choice, N) is source) == (where == "source")
+
+
+def test_of_two_the_one_that_takes_less_time_to_use_is_kept():
+    slow, quick = Candidate("inputs", Stream(0.001), 1.0), Candidate("projections", Stream(0.001), 0.0)
+    with eigenfeat.rows.streaming("1MB"):
+        place, choice = choose([slow, quick], N)
+    assert (place, choice) == (1, Kept("projections", "memory", N * 44, choice.seconds_a_pass, choice.reason))
+
+
+LIMITED = """
+import resource, sys
+import numpy as np
+import eigenfeat.rows
+from eigenfeat import GEMClassifier
+N, D = 160_000, 60
+def batches():
+    rng = np.random.default_rng(0)
+    for _ in range(N // 20_000):
+        y = rng.integers(0, 3, 20_000)
+        X = rng.standard_normal((20_000, D), dtype=np.float32)
+        X[:, 0] *= 1 + y
+        yield X, y
+model = GEMClassifier(2, feature_map="soft-cubic", ridge=0.3, alpha=1e-3, base_map=None, label_smoothing=0.2)
+warm = np.random.default_rng(1).normal(size=(3000, D)).astype(np.float32)
+model.fit(warm, np.arange(3000) % 3)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+with eigenfeat.rows.streaming("20MB") as run:
+    model.fit(eigenfeat.rows.open(batches))
+print(model.kept_.where, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, sum(p.n_rows for p in run.passes))
+"""
+
+
+def test_the_memory_of_a_streamed_fit_keeps_to_its_budget():
+    """160,000 rows of 60 float32 columns are 38 MB; a limit of 20 beside the blocks."""
+    done = subprocess.run([sys.executable, "-c", LIMITED], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    where, grown, n_rows = done.stdout.split()
+    assert where in ("scratch", "source") and int(n_rows) > 10 * 160_000
+    blocks = 64e6 + 3 * 16e6 + 32e6  # expanded rows, blocks read ahead, rows of a sample
+    assert int(grown) * 1024 < 20e6 + blocks
