@@ -75,7 +75,7 @@ def test_fit_predict_transform_report(run, flowers, tmp_path):
     assert features.y.tolist() == table.y.tolist()
 
     run("report", "model.skops", flowers, "--label", "species", "-o", "page.html")
-    assert "rows wrong" in (tmp_path / "page.html").read_text()
+    assert "were given their true class" in (tmp_path / "page.html").read_text()
 
 
 def test_transformers_need_no_labels(run, flowers):

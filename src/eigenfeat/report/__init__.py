@@ -9,8 +9,10 @@ from eigenfeat.report.plots import (
     plot_reliance,
     plot_spectrum,
 )
+from eigenfeat.report.provenance import Provenance
 
 __all__ = [
+    "Provenance",
     "plot_components",
     "plot_confusion",
     "plot_pairs",

@@ -263,10 +263,15 @@ def feature_names(model: Any) -> list[str]:
     return [str(name) for name in names] if len(names) == width else [f"x{j}" for j in range(width)]
 
 
-def guess_image_shape(model: Any) -> tuple[int, int] | None:
-    """From names such as pixel_7_3, or, for unnamed features, when their number is the square of at least 8."""
-    if getattr(model, "base_map_", None) is not None:
-        return None  # its components live in the space of the map
+def guess_image_shape(model: Any, n_columns: int | None = None) -> tuple[int, int] | None:
+    """From names such as pixel_7_3, or, for unnamed features, when their number is the square of at least 8.
+
+    ``n_columns`` are those that are looked at, where they are not what the directions live in.
+    """
+    if n_columns is None:
+        if getattr(model, "base_map_", None) is not None:
+            return None  # its components live in the space of the map
+        n_columns = model.n_features_in_
     names = getattr(model, "feature_names_in_", None)
     if names is not None:
         places = [re.fullmatch(r"\D+(\d+)_(\d+)", str(name)) for name in names]
@@ -274,8 +279,8 @@ def guess_image_shape(model: Any) -> tuple[int, int] | None:
             return None
         shape = tuple(1 + max(int(place[k]) for place in places if place) for k in (1, 2))
         return (shape[0], shape[1]) if shape[0] * shape[1] == len(names) else None
-    side = round(model.n_features_in_**0.5)
-    return (side, side) if side >= 8 and side**2 == model.n_features_in_ else None
+    side = round(n_columns**0.5)
+    return (side, side) if side >= 8 and side**2 == n_columns else None
 
 
 def _bars(ax: Any, vector: np.ndarray, names: list[str]) -> None:

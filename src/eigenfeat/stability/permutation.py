@@ -23,6 +23,7 @@ def permutation_test(
     *,
     n_permutations: int = 99,
     level: float = 0.05,
+    observed: np.ndarray | None = None,
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
 ) -> Distinguishable:
@@ -45,6 +46,8 @@ def permutation_test(
         The smallest p-value possible is ``1 / (1 + n_permutations)``.
     level : float
         Chance of a false discovery that one accepts.
+    observed : (r,) array, optional
+        Eigenvalues to judge: those of a model that is there already. By default those of a fit to (X, y).
     random_state : int, RandomState or None
         The result does not depend on ``n_jobs``.
     n_jobs : int, optional
@@ -75,7 +78,7 @@ def permutation_test(
             f"use at least {int(np.ceil(1 / level - 1))}"
         )
     y = np.asarray(y)
-    observed = np.asarray(_spectrum(estimator, X, y), dtype=np.float64)
+    observed = np.asarray(_spectrum(estimator, X, y) if observed is None else observed, dtype=np.float64)
     seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=n_permutations)
     largest = np.array(Parallel(n_jobs=n_jobs)(delayed(_largest_of_shuffled)(estimator, X, y, seed) for seed in seeds))
     reached = (largest[None, :] >= observed[:, None]).sum(axis=1)

@@ -1,0 +1,1 @@
+"""Figures as inline SVG and HTML: each function takes numbers and gives text, with the words that describe it."""
