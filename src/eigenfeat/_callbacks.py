@@ -12,7 +12,7 @@ from typing import Any
 from eigenfeat import _progress
 
 try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+    from sklearn.callback import CallbackSupportMixin
 except ImportError:  # scikit-learn below 1.9
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
@@ -24,17 +24,16 @@ except ImportError:  # scikit-learn below 1.9
                 raise NotImplementedError("set_callbacks needs scikit-learn 1.9 or later: pip install -U scikit-learn")
             return self
 
-    def with_callbacks(method: Any) -> Any:
-        return method
-
 
 __all__ = ["CallbackSupportMixin", "told_fit"]
 
 
 def told_fit(estimator: Any, fit: Any, *args: Any, **kwargs: Any) -> Any:
     """Run a fit, and tell the estimator's callbacks, where it has some, of its beginning, its stages and its end."""
+    if "_callback_fit_ctx" in vars(estimator):  # the fit of a base class, within one that is told
+        return fit(estimator, *args, **kwargs)
     has_some = {"_skl_callbacks", "_parent_callback_ctx"} & vars(estimator).keys()
-    return _told(estimator, fit, *args, **kwargs) if has_some else fit(estimator, *args, **kwargs)
+    return _told_fit(estimator, fit, *args, **kwargs) if has_some else fit(estimator, *args, **kwargs)
 
 
 def _told_fit(estimator: Any, fit: Any, *args: Any, **kwargs: Any) -> Any:
@@ -46,9 +45,6 @@ def _told_fit(estimator: Any, fit: Any, *args: Any, **kwargs: Any) -> Any:
         result = fit(estimator, *args, **kwargs)
     root.call_on_fit_task_end(estimator=estimator, X=X, y=y, reconstruction_attributes=lambda: _learnt(estimator))
     return result
-
-
-_told = with_callbacks(_told_fit)
 
 
 @contextmanager

@@ -50,7 +50,12 @@ def checked_fit(method: Callable) -> Callable:
     what an earlier one left, perhaps under other parameters, is dropped, unless a warm start asks for it; and where it
     fails, the model is as it was. What it leaves is checked (`_check_outcome` of the estimator).
     """
-    checked = _in_threads(_fit_context(prefer_skip_nested_validation=True)(method))
+
+    @wraps(method)
+    def told(self, *args, **kwargs):
+        return told_fit(self, method, *args, **kwargs)
+
+    checked = _in_threads(_fit_context(prefer_skip_nested_validation=True)(told))
     if method.__name__ not in WHOLE_FITS:
         return checked
 
@@ -65,7 +70,7 @@ def checked_fit(method: Callable) -> Callable:
         self._is_fitting = True
         try:
             with explained_breakdowns(type(self).__name__):
-                result = told_fit(self, checked, *args, **kwargs)
+                result = checked(self, *args, **kwargs)
             self._check_outcome()
         except BaseException:
             vars(self).clear()

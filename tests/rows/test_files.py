@@ -27,17 +27,16 @@ def test_what_is_written_comes_back(suffix, labels, tmp_path):
     assert read_table(path, features=["right"]).X[:, 0].tolist() == X[:, 1].tolist()
 
 
-def test_long_files_are_read_in_chunks(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "CHUNK", 7)
-    X, y = np.random.default_rng(0).standard_normal((50, 3)), np.arange(50) % 4
-    for suffix in (".csv", ".parquet"):
-        write_table(tmp_path / f"rows{suffix}", dict(zip("abc", X.T)) | {"y": y})
-        table = read_table(tmp_path / f"rows{suffix}")
-        np.testing.assert_array_equal(table.X, X)
-        np.testing.assert_array_equal(table.y, y)
-    (tmp_path / "bad.csv").write_text("a\n" + "1\n" * 20 + "x\n")
-    with pytest.raises(ValueError, match="'x' in row 21"):
+def test_all_cells_that_are_no_numbers_in_one_message(tmp_path):
+    (tmp_path / "bad.csv").write_text("a,b\n" + "1,2\n" * 20 + "x,y\n")
+    with pytest.raises(ValueError, match=r"(?s)column 'a' holds 'x' in row 21.*column 'b' holds 'y' in row 21"):
         read_table(tmp_path / "bad.csv")
+
+
+def test_dates_are_no_numbers(tmp_path):
+    pd.DataFrame({"when": pd.to_datetime(["2024-01-01"]), "y": [1]}).to_parquet(tmp_path / "rows.parquet")
+    with pytest.raises(ValueError, match="TableEncoder"):
+        read_table(tmp_path / "rows.parquet")
 
 
 def test_npz(tmp_path):
@@ -64,7 +63,7 @@ def test_parquet_categories(tmp_path):
         ("a,b\n", {}, "has no rows"),
         ("", {}, "no feature columns"),
         ("1,2\n3,4\n", {}, "must name the columns"),
-        ("a,b\n1,2\n3,red\n", {}, "column 'b' .* holds 'red' in row 2"),
+        ("a,b\n1,2\n3,red\n", {}, "column 'b' holds 'red' in row 2"),
         ("a,b\n1,2\n", {"label": "c"}, "no column 'c' for the label; it has 'a', 'b'"),
         ("a,b\n1,2\n", {"drop": ["c"]}, "no column 'c' to drop"),
         ("a,b\n1,2\n", {"features": ["a", "z"]}, "lacks 1 of the 2 features asked for: 'z'"),
@@ -80,7 +79,8 @@ def test_faults_are_located(text, options, message, tmp_path):
 
 
 def test_unknown_formats_and_absent_files(tmp_path):
-    with pytest.raises(ValueError, match=r"read from .csv, .tsv, .parquet, .npz"):
+    with pytest.raises(ValueError, match=r"tables are read from .csv, .tsv"):
+        (tmp_path / "rows.xlsx").touch()
         read_table(tmp_path / "rows.xlsx")
     with pytest.raises(FileNotFoundError, match="no file"):
         read_table(tmp_path / "rows.csv")
@@ -109,7 +109,7 @@ def test_a_name_twice_is_refused(suffix, tmp_path):
         path.write_text("a,b,a\n1,2,3\n")
     else:
         pq.write_table(pa.table([pa.array([1.0])] * 3, names=["a", "b", "a"]), path)
-    with pytest.raises(ValueError, match="several columns called 'a'"):
+    with pytest.raises(ValueError, match="several columns are called 'a'"):
         read_table(path)
 
 
@@ -119,9 +119,7 @@ DAMAGED = {
     "no Parquet": (".parquet", b"PAR1 nothing"),
     "an empty Parquet file": (".parquet", b""),
     "no text": (".csv", b"a,b\n1,\xff\xfe\n"),
-    "a cell too long": (".csv", b"a,b\n" + b"1" * 200_000 + b",2\n"),
     "a quote that never ends": (".csv", b'a,b\n1,"' + b"x" * 200_000),
-    "UTF-16": (".csv", "a,b\n1,2\n".encode("utf-16")),
 }
 
 
@@ -142,7 +140,7 @@ def test_npz_of_something_else_is_refused(tmp_path):
     with pytest.raises(ValueError, match="rows and columns of numbers"):
         read_table(tmp_path / "text.npz")
     np.savez(tmp_path / "objects.npz", X=np.array([[None]]), y=np.array([1]))
-    with pytest.raises(ValueError, match="cannot be read as"):
+    with pytest.raises(ValueError, match="cannot be read"):
         read_table(tmp_path / "objects.npz")
 
 

@@ -64,8 +64,7 @@ def run_fit(order: Order, talk: Talk) -> None:
     _tell(order, talk, outcome)
     if order.report is not None:
         with talk.progress("writing the report"):
-            rows = outcome.train if outcome.test is None else outcome.test
-            write_page(outcome.model, order.report, rows, order.seed)
+            write_page(outcome.model, order.report, outcome.test, outcome.train, seed=order.seed)
         talk.facts["report"] = str(order.report)
         talk.say(f"Report  {order.report}  (open it in a browser)")
 
@@ -147,9 +146,8 @@ def _model(order: Order, train: Rows, task: Task | None, budget: float | None) -
         return names[-1], built(names[-1], order.parameters), "the default"
     scores = choose({name: built(name, {}) for name in names}, train, task.name, order.seed, budget and budget / 3)
     best = simplest(scores, names).name
-    others = ", ".join(f"{score.name} {score.loss:.3f}" for score in scores)
-    loss = "log loss" if task.name == "classification" else "error"
-    return best, built(best, {}), f"the simplest of about the best {loss} of training rows left out ({others})"
+    others = ", ".join(f"{score.name} {score.result.error:.1%}" for score in scores)
+    return best, built(best, {}), f"the simplest of about the smallest cross-validated error on its rows ({others})"
 
 
 def _seconds(model: Any, rows: Rows) -> float:

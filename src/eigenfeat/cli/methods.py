@@ -29,7 +29,7 @@ def _then_logit(features: Any) -> Pipeline:
 CLASSIFIERS: dict[str, Callable[[], Any]] = {
     "gem": lambda: eigenfeat.GEMClassifier(),
     "deep-gem": lambda: eigenfeat.GEMClassifier(n_layers=2),
-    "lda": lambda: eigenfeat.FisherLDA(),
+    "lda": lambda: eigenfeat.FisherLDA(ridge=1e-6),  # columns of one category add up to one
     "kernel-fisher": lambda: eigenfeat.KernelFisherClassifierCV(),
     "logit": lambda: eigenfeat.MultinomialLogit(),
     "cca": lambda: _then_logit(eigenfeat.LeastSquaresLDA()),

@@ -3,25 +3,42 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import pyarrow as pa
 
 from eigenfeat.cli.data import Reading, Rows, read_rows
 from eigenfeat.cli.talk import Talk
 from eigenfeat.export import load
-from eigenfeat.report import write_report
+from eigenfeat.report import Provenance, write_report
+from eigenfeat.tables.cells import days, numbers
+from eigenfeat.tables.plans import DatePlan, NumberPlan
+
+MOST_TRAINING_ROWS = 20_000
+"""Rows of the fit that a page looks at: for its learning curve and the patterns of directions."""
 
 
-def write_page(model: Any, path: Path, rows: Rows | None, seed: int = 0, shape: tuple[int, int] | None = None) -> None:
+def write_page(
+    model: Any,
+    path: Path,
+    rows: Rows | None,
+    train: Rows | None = None,
+    shape: tuple[int, int] | None = None,
+    seed: int = 0,
+) -> None:
     """One page about a model, evaluated on rows it has not seen where there are any."""
-    title = dict(getattr(model, "card_", {})).get("method", type(model).__name__)
-    X, y = (None, None) if rows is None else (rows.X, rows.y)
-    last, inner = model, X
-    if hasattr(model, "named_steps"):
-        last = model.steps[-1][1]
-        inner = X if X is None or len(model.steps) == 1 else model[:-1].transform(X)
-    where = "" if rows is None else f" on {Path(rows.place).name}"
-    write_report(last, path, inner, y, title=f"{title}{where}", image_shape=shape)
+    card = dict(getattr(model, "card_", {}))
+    title = str(card.get("method", type(model).__name__))
+    if card.get("file"):
+        title = f"{title} on {Path(str(card['file'])).name}"
+    subject, parts = _shown(model, [rows, _some(train, seed)])
+    X, y = parts[0] or (None, None)
+    write_report(
+        subject, path, X, y, train=parts[1], title=title, image_shape=shape, provenance=_origin(card), random_state=seed
+    )
 
 
 def run_report(
@@ -34,13 +51,70 @@ def run_report(
         card = dict(getattr(fitted, "card_", {}))
         labels = reading.labels or tuple(card.get("label", ()))
         names = getattr(fitted, "feature_names_in_", None)
-        rows = read_rows(
-            data,
-            replace(reading, labels=labels),
-            None if names is None else list(map(str, names)),
-            card.get("task") or None,
-        )
+        reading = replace(reading, labels=labels)
+        rows = read_rows(data, reading, None if names is None else list(map(str, names)), card.get("task") or None)
     with talk.progress("writing the report"):
         write_page(fitted, output, rows, shape=shape)
     talk.facts["report"] = str(output)
     talk.say(f"Report  {output}  (open it in a browser)")
+
+
+def _origin(card: dict[str, Any]) -> Provenance:
+    if not card:
+        return Provenance()
+    return Provenance(
+        file=Path(str(card["file"])).name,
+        sha256=str(card["sha256"]),
+        n_rows=int(card["rows"]),
+        n_columns=int(card["columns"]),
+        label=", ".join(card["label"]),
+        command=str(card["command"]),
+        seed=int(card["seed"]),
+        seconds=float(dict(card["seconds"]).get("fitting", 0.0)),
+    )
+
+
+def _some(rows: Rows | None, seed: int) -> Rows | None:
+    if rows is None or len(rows) <= MOST_TRAINING_ROWS:
+        return rows
+    return rows.take(np.sort(np.random.default_rng(seed).choice(len(rows), MOST_TRAINING_ROWS, replace=False)))
+
+
+def _shown(model: Any, parts: list[Rows | None]) -> tuple[Any, list[tuple[Any, Any] | None]]:
+    """The model and rows as a page takes them: frames with the user's columns, or the encoded ones where no library
+    of frames is there."""
+    encoder = dict(getattr(model, "named_steps", {})).get("table")
+    if encoder is None:
+        return model, [None if rows is None else (_matrix(rows), rows.y) for rows in parts]
+    if find_spec("pandas") or find_spec("polars"):
+        return model, [None if rows is None else (_frame(encoder, rows.X), rows.y) for rows in parts]
+    return model[1:], [None if rows is None else (encoder.transform(rows.X), rows.y) for rows in parts]
+
+
+def _matrix(rows: Rows) -> Any:
+    return np.column_stack([numbers(column) for column in rows.X.columns]) if rows.is_table else rows.X
+
+
+def _frame(encoder: Any, table: pa.Table) -> Any:
+    """Columns as what the encoder found them to be: text that says numbers or dates becomes such."""
+    plans = {plan.name: plan for plan in encoder.plans_}
+    columns: dict[str, Any] = {}
+    for name in table.column_names:
+        plan, column = plans.get(name), table.column(name)
+        if isinstance(plan, NumberPlan) and not plan.yes:
+            columns[name] = numbers(column, plan.notation)
+        elif isinstance(plan, DatePlan):
+            found = days(column, plan.pattern)
+            moments = np.where(np.isnan(found), 0, found * 86400e6).astype("datetime64[us]")
+            columns[name] = np.where(np.isnan(found), np.datetime64("NaT"), moments)
+        else:
+            columns[name] = np.array(column.to_pylist(), dtype=object)
+    if find_spec("pandas"):
+        import pandas
+
+        return pandas.DataFrame(columns)
+    import polars
+
+    return polars.DataFrame(
+        {name: polars.Series(name, values.tolist(), strict=False) for name, values in columns.items()}
+    )

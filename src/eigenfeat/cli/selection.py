@@ -22,12 +22,15 @@ FEW_ROWS = 3000
 
 @dataclass(frozen=True)
 class Score:
-    """A method's cross-validated result, the loss it is ranked by, that of every row, and the seconds a fit took."""
+    """A method's cross-validated result, the loss it is ranked by, the error of every row, and the seconds a fit took.
+
+    The loss is the log loss, or the share of the variance that is left; a row of a class is right or wrong.
+    """
 
     name: str
     result: Result
     loss: float
-    row_losses: np.ndarray
+    row_errors: np.ndarray
     seconds: float
 
 
@@ -66,26 +69,26 @@ def cross_validated(name: str, model: Any, rows: Rows, task: str, n_folds: int, 
             probabilities = None
     if task == "classification":
         result = classification(y, predicted, probabilities, classes, y)
-        row_losses = 10.0 * (predicted != y)
-        if probabilities is not None:
-            row_losses = -np.log(np.clip(probabilities[np.arange(len(y)), np.searchsorted(classes, y)], 1e-15, 1))
+        row_errors = (predicted != y).astype(np.float64)
+        loss = result.extra.get("log loss", 10 * result.error)
     else:
         result = (multilabel if task == "multilabel" else regression)(y, predicted, y)
         about = np.asarray(y, dtype=float).reshape(len(y), -1)
-        row_losses = ((about - predicted.reshape(about.shape)) ** 2).sum(axis=1) / max(about.var(axis=0).sum(), 1e-300)
-    return Score(name, result, float(np.mean(row_losses)), row_losses, seconds / len(folds))
+        row_errors = ((about - predicted.reshape(about.shape)) ** 2).sum(axis=1) / max(about.var(axis=0).sum(), 1e-300)
+        loss = result.error
+    return Score(name, result, float(loss), row_errors, seconds / len(folds))
 
 
 def simplest(scores: list[Score], order: tuple[str, ...]) -> Score:
-    """The simplest method whose loss is within one standard error of the best one's.
+    """The simplest method whose error is within one standard error of the smallest.
 
-    The error is that of the mean difference of the two over the rows. Of methods that rows cannot tell apart the
+    The standard error is that of the mean difference of the two over the rows. Of methods that rows cannot tell apart the
     simpler one is the safer guess (Breiman et al., 1984, Classification and Regression Trees, section 3.4.3).
     """
-    best = min(scores, key=lambda score: score.loss)
+    best = min(scores, key=lambda score: (score.row_errors.mean(), score.loss))
     for name in order:
         for score in scores:
-            difference = score.row_losses - best.row_losses
+            difference = score.row_errors - best.row_errors
             if score.name == name and difference.mean() <= difference.std(ddof=1) / np.sqrt(len(difference)):
                 return score
     return best
