@@ -22,7 +22,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 API = (ROOT / "docs" / "api.md").read_text()
 EXTENSIONS = sorted((ROOT / "examples" / "extending").glob("*.py"))
 # Languages a fence may be of; "python" runs, the others are shown.
-SHOWN_ONLY = {"text", "sh", "console", "json", "toml", "html"}
+SHOWN_ONLY = {"text", "sh", "console", "json", "toml", "html", "{toctree}"}
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 
