@@ -55,7 +55,10 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
     "show_toc_level": 2,
 }
-html_sidebars = {"index": []}
+html_sidebars = {
+    page: []  # they stand alone: nothing to put beside them
+    for page in ("index", "which_method", "coming_from", "faq", "glossary", "references", "results", "extending", "api")
+}
 
 sphinx_gallery_conf = {
     "examples_dirs": "gallery",
@@ -82,7 +85,7 @@ def public_names() -> dict[str, list[str]]:
 
 def write_reference() -> None:
     """A page with every public name, from live docstrings: nothing to forget when one is added."""
-    lines = ["API reference", "=============", "", "Every public name, from its docstring; :doc:`/api` has them by subject.", ""]
+    lines = ["API reference", "=============", "", "Every public name by package; :doc:`/api` has them by subject.", ""]
     seen: set[int] = set()
     pages: set[str] = set()
     for package, names in public_names().items():
@@ -96,7 +99,8 @@ def write_reference() -> None:
         lines += [f"   {name}" for name in mine] + [""]
         others = [name for name in names if name not in mine]
         if others:
-            lines += ["Tables, types and names of other packages: " + ", ".join(f"``{name}``" for name in others) + ".", ""]
+            listed = ", ".join(f"``{name}``" for name in others)
+            lines += [f"Tables, types and names of other packages: {listed}.", ""]
     folder = HERE / "generated"
     folder.mkdir(exist_ok=True)
     for stale in folder.glob("api/*.rst"):
@@ -116,7 +120,7 @@ def as_restructured_text(app: object, what: str, name: str, thing: object, optio
     """Docstrings are written to be read in a terminal: |x| is a size, and links of scikit-learn's lead nowhere here."""
     for i, line in enumerate(lines):
         line = re.sub(r":ref:`([^`<]+?)(\s*<[^`>]+>)?`", r"\1", line)
-        plain = line.strip() and "`" not in line and "\\" not in line
+        plain = (line[:1].strip() or line.lstrip()[:1] == "|") and "`" not in line and "\\" not in line
         lines[i] = line.replace("|", "\\|") if plain else line
 
 

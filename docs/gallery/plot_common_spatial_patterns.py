@@ -2,7 +2,8 @@
 Common spatial patterns of simulated trials
 ===========================================
 
-The best-known generalized eigenvectors: filters of the channels through which one class has much power and the other little.
+The best-known generalized eigenvectors: filters of the channels through which one class has much power and the other
+little.
 """
 
 import matplotlib.pyplot as plt
@@ -13,8 +14,8 @@ from sklearn.pipeline import make_pipeline
 from eigenfeat import CommonSpatialPatterns, FisherLDA
 
 # %%
-# Sixteen channels see sixteen sources through a mixing matrix; the third is stronger in trials of the left hand, the twelfth in
-# those of the right.
+# Sixteen channels see sixteen sources through a mixing matrix; the third is stronger in trials of the left hand, the
+# twelfth in those of the right.
 rng = np.random.default_rng(0)
 angles = np.linspace(0, 2 * np.pi, 16, endpoint=False)
 places = np.c_[np.cos(angles), np.sin(angles)]

@@ -6,7 +6,7 @@ GEM finds, for every ordered pair of classes, the directions :math:`v` in which 
 
 .. math:: \max_v \frac{v^T C_i v}{v^T C_j v}, \qquad C_k = E[x x^T \mid y = k].
 
-Figure 1 of Karampatziakis & Mineiro (2014) shows such directions for MNIST; here are those of scikit-learn's small digits.
+Figure 1 of Karampatziakis & Mineiro (2014) shows such directions for MNIST; here are those of scikit-learn's digits.
 """
 
 import matplotlib.pyplot as plt
@@ -24,8 +24,8 @@ plot_pairs(gem)
 plt.show()
 
 # %%
-# A direction says what to weigh; a pattern says what the weighed thing looks like (Haufe et al. 2014). The three patterns of
-# "3 over 8" and "8 over 3":
+# A direction says what to weigh; a pattern says what the weighed thing looks like (Haufe et al. 2014). The three
+# patterns of "3 over 8" and "8 over 3":
 chosen = [i for i, pair in enumerate(gem.pairs_.tolist()) if pair in ([3, 8], [8, 3])]
 plot_components(gem, chosen, kind="patterns", image_shape=(8, 8))
 plt.show()
