@@ -2,8 +2,8 @@
 Which directions are more than noise?
 =====================================
 
-A spectrum alone does not tell how many directions to keep: noise has eigenvalues too. Shuffle the labels, fit again, and
-see how large the largest eigenvalue gets when labels mean nothing.
+A spectrum alone does not tell how many directions to keep: noise has eigenvalues too. Shuffle the labels, fit again,
+and see how large the largest eigenvalue gets when labels mean nothing.
 """
 
 import matplotlib.pyplot as plt
