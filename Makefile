@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-oldest fuzz lint benchmarks-speed clean
+.PHONY: demo test test-oldest docs fuzz lint benchmarks-speed clean
 
 demo: $(VENV)/.demo
 	$(BIN)/eigenfeat demo
@@ -19,6 +19,10 @@ test-oldest: $(VENV)-oldest/.dev
 # Every estimator with every bad input and parameter: a table of outcomes, and what was neither right nor refused clearly.
 fuzz: $(VENV)/.dev
 	$(BIN)/python tests/robustness/fuzz.py --worst
+
+# The site, from pages, gallery and docstrings; a warning is an error. Open docs/_build/index.html.
+docs: $(VENV)/.docs
+	OPENBLAS_NUM_THREADS=1 $(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check --fix . && $(BIN)/ruff format . && $(BIN)/mypy
@@ -36,6 +40,10 @@ $(VENV)/.dev: $(VENV)/bin/python pyproject.toml
 	$(BIN)/pip install --quiet --editable '.[dev]'
 	touch $@ $(VENV)/.demo
 
+$(VENV)/.docs: $(VENV)/bin/python pyproject.toml
+	$(BIN)/pip install --quiet --editable '.[docs]'
+	touch $@
+
 $(VENV)-oldest/.dev: pyproject.toml tests/oldest.py
 	$(PYTHON) -m venv $(VENV)-oldest
 	$(PYTHON) tests/oldest.py > $(VENV)-oldest/pins.txt
@@ -44,4 +52,4 @@ $(VENV)-oldest/.dev: pyproject.toml tests/oldest.py
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-oldest demo dist build
+	rm -rf $(VENV) $(VENV)-oldest demo dist build docs/_build docs/generated docs/auto_examples

@@ -10,6 +10,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import matplotlib
+import matplotlib.pyplot
 import pytest
 
 import eigenfeat
@@ -20,9 +21,10 @@ from eigenfeat.quotients import CRITERIA
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 API = (ROOT / "docs" / "api.md").read_text()
+GALLERY = sorted((ROOT / "docs" / "gallery").glob("*.py"))
 EXTENSIONS = sorted((ROOT / "examples" / "extending").glob("*.py"))
 # Languages a fence may be of; "python" runs, the others are shown.
-SHOWN_ONLY = {"text", "sh", "console", "json", "toml", "html"}
+SHOWN_ONLY = {"text", "sh", "console", "json", "toml", "html", "{toctree}"}
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 
@@ -96,6 +98,15 @@ def test_every_extension_runs(path, tmp_path, monkeypatch, tables_as_they_were, 
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(path), run_name="__main__")
     assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("path", GALLERY, ids=lambda p: p.stem)
+def test_every_script_of_the_gallery_runs(path, tmp_path, monkeypatch, capsys):
+    matplotlib.use("Agg")
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(path), run_name="__main__")
+    assert matplotlib.pyplot.get_fignums()
+    matplotlib.pyplot.close("all")
 
 
 def test_pages_show_the_files_they_include():

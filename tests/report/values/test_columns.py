@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import sparse
 
@@ -36,22 +37,24 @@ def test_a_missing_value_is_taken_for_the_mean():
     assert Columns(("x",), x[:, None]).correlations(z) == pytest.approx([np.corrcoef(filled, z)[0, 1]])
 
 
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "arrow"])
 def test_words_dates_and_booleans_of_a_frame(frame):
     table = frame(
         {
             "size": [1.5, None, 2.5],
             "kind": ["b", "a", "b"],
+            "income": ["1,200", "80", "900.5"],
             "when": np.array(["2020-01-01", "2020-01-02", "2020-01-03"], dtype="datetime64[ms]"),
             "ok": [True, False, True],
         }
     )
     found = original_columns(Subject.of(Model()), table)
-    assert found.names == ("size", "kind = b", "kind = a", "when", "ok")
+    assert found.names == ("size", "kind = b", "kind = a", "income", "when", "ok")
     np.testing.assert_array_equal(found.values[:, 0], [1.5, np.nan, 2.5])
     np.testing.assert_array_equal(found.values[:, 1:3], [[1, 0], [0, 1], [1, 0]])
-    np.testing.assert_allclose(np.diff(found.values[:, 3]), 86400)
-    np.testing.assert_array_equal(found.values[:, 4], [1, 0, 1])
+    np.testing.assert_array_equal(found.values[:, 3], [1200, 80, 900.5])
+    np.testing.assert_allclose(np.diff(found.values[:, 4]), 86400)
+    np.testing.assert_array_equal(found.values[:, 5], [1, 0, 1])
 
 
 def test_names_come_from_the_frame_the_model_or_nowhere():

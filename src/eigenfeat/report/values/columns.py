@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenfeat.report.values.subject import Subject
+from eigenfeat.report.values.tables import column_of, names_of
 
 MOST_LEVELS = 8
 """Values of a column of words that are told apart: the most frequent ones."""
@@ -54,8 +55,9 @@ class Columns:
 
 def column_names(subject: Subject, X: Any = None) -> tuple[str, ...]:
     """Names of the columns the model was given: its own, those of a frame, or x0, x1, ..."""
-    if hasattr(X, "columns"):
-        return tuple(str(name) for name in X.columns)
+    own = names_of(X)
+    if own is not None:
+        return tuple(own)
     names = getattr(subject.model, "feature_names_in_", getattr(subject.steps[0], "feature_names_in_", None))
     width = _width(subject, X)
     if names is not None and len(names) == width:
@@ -72,9 +74,9 @@ def original_columns(subject: Subject, X: Any) -> Columns:
     if getattr(X, "ndim", 2) == 3:
         power = np.var(np.asarray(X, dtype=np.float64), axis=2)
         return Columns(names, np.log(np.maximum(power, np.finfo(np.float64).tiny)))
-    if not hasattr(X, "columns"):
+    if names_of(X) is None:
         return Columns(names, np.array(X, dtype=np.float64))
-    parts = [_numbers(name, _column(X, j)) for j, name in enumerate(names)]
+    parts = [_numbers(name, column_of(X, j)) for j, name in enumerate(names)]
     return Columns(
         tuple(name for labels, _ in parts for name in labels), np.column_stack([values for _, values in parts])
     )
@@ -89,7 +91,7 @@ def _numbers(name: str, column: np.ndarray) -> tuple[Sequence[str], np.ndarray]:
     if column.dtype.kind in "biuf":
         return [name], column.astype(np.float64)
     try:
-        return [name], np.array([np.nan if _missing(value) else float(value) for value in column])
+        return [name], np.array([np.nan if _missing(value) else _number(value) for value in column])
     except (TypeError, ValueError):
         words = np.array(["" if _missing(value) else str(value) for value in column])
     levels, counts = np.unique(words[words != ""], return_counts=True)
@@ -99,10 +101,9 @@ def _numbers(name: str, column: np.ndarray) -> tuple[Sequence[str], np.ndarray]:
     )
 
 
-def _column(X: Any, j: int) -> np.ndarray:
-    column = X.iloc[:, j] if hasattr(X, "iloc") else X[:, j]
-    values = np.asarray(column)
-    return values if values.dtype.kind in "biufmM" else np.asarray(list(column), dtype=object)
+def _number(value: Any) -> float:
+    """A number as people write it: 1,234.5 or 12 %."""
+    return float(value.replace(",", "").rstrip(" %")) if isinstance(value, str) else float(value)
 
 
 def _missing(value: Any) -> bool:

@@ -190,6 +190,8 @@ def _first_line(thing: Any) -> str:
 
 
 def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else ""
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 

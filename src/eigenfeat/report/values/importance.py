@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from eigenfeat.report.values.columns import column_names
 from eigenfeat.report.values.evaluation import true_probabilities
 from eigenfeat.report.values.predictions import Predictions
 from eigenfeat.report.values.subject import Rows, Subject
+from eigenfeat.report.values.tables import with_shuffled
 
 MOST_ROWS, N_REPEATS = 2000, 10
 
@@ -105,22 +105,8 @@ def importance(
 
 
 def shuffled(rows: Rows, column: int, order: np.ndarray) -> Rows:
-    """Rows with one column in another order, in a table of the same kind; nothing given is modified."""
-    X: Any = rows.X
-    if hasattr(X, "iloc"):
-        X = X.copy(deep=False)
-        X.isetitem(column, X.iloc[order, column].set_axis(X.index))
-    elif hasattr(X, "with_columns"):
-        name = X.columns[column]
-        X = X.with_columns(X[name][order.tolist()].alias(name))
-    elif sparse.issparse(X):
-        X = X.tocsc(copy=True)
-        one = X[:, [column]].tocsr()[order]
-        X = sparse.hstack([X[:, :column], one, X[:, column + 1 :]], format="csr")
-    else:
-        X = np.array(X)
-        X[:, column] = X[order, column]
-    return Rows(X, rows.y)
+    """Rows with one column in another order, in a table of the same kind."""
+    return Rows(with_shuffled(rows.X, column, order), rows.y)
 
 
 def _losses(model: Any, found: Predictions, rows: Rows) -> tuple[float, float]:

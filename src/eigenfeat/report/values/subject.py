@@ -13,6 +13,8 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
+from eigenfeat.report.values.tables import take
+
 
 @dataclass(frozen=True, eq=False)
 class Rows:
@@ -37,13 +39,7 @@ class Rows:
 
     def take(self, index: np.ndarray) -> Rows:
         """Some of the rows."""
-        if hasattr(self.X, "iloc"):
-            X = self.X.iloc[index]
-        elif _is_polars(self.X):
-            X = self.X[index.tolist()]
-        else:
-            X = self.X[index]
-        return Rows(X, None if self.y is None else self.y[index])
+        return Rows(take(self.X, index), None if self.y is None else self.y[index])
 
     def sample(self, most: int, random_state: int = 0) -> Rows:
         """At most so many rows, drawn without replacement, in their order."""
@@ -119,7 +115,3 @@ def _opened(model: Any) -> Iterator[Any]:
                 yield from _opened(step)
     else:
         yield model
-
-
-def _is_polars(X: Any) -> bool:
-    return type(X).__module__.split(".")[0] == "polars"
