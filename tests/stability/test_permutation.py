@@ -5,6 +5,7 @@ import pytest
 from joblib import parallel_config
 from scipy.linalg import eigh
 
+from eigenfeat import FisherLDA
 from eigenfeat.stability import permutation_test
 
 
@@ -50,3 +51,12 @@ def test_bad_requests_are_explained():
         permutation_test(pair_spectrum, X, y, n_permutations=20, level=0.01)
     with pytest.raises(ValueError, match="y must be given"):
         permutation_test(pair_spectrum, X, None)
+
+
+def test_eigenvalues_of_a_model_that_is_there_are_judged_as_they_are():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.repeat([0, 1], 30)
+    own = permutation_test(FisherLDA(), X, y, n_permutations=19)
+    given = permutation_test(FisherLDA(), X, y, n_permutations=19, observed=np.array([1e9, 0.0]))
+    assert given.interval == own.interval
+    np.testing.assert_allclose(given.p_values, [1 / 20, 1.0])

@@ -70,7 +70,7 @@ def render(
     time_axis: Any = None,
     positions: Any = None,
     provenance: Provenance | None = None,
-    time_budget: float | None = 60.0,
+    time_budget: float | None = 30.0,
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> str:
