@@ -42,7 +42,9 @@ def main() -> None:
     n_train = 2_000 if options.quick else 10_000
     train, test = (data[f"X_{part}"].reshape(len(data[f"X_{part}"]), -1) for part in ("train", "test"))
     X, rows = (part.astype(options.dtype) / 255 for part in (train[:n_train], test[:2_000]))
-    model = GEMClassifier(columns=None, base_map=None, feature_map="soft-cubic").fit(X, data["y_train"][:n_train])
+    model = GEMClassifier(
+        columns=None, base_map=None, feature_map="soft-cubic", ridge=1.0, label_smoothing=0.2, alpha=1e-4
+    ).fit(X, data["y_train"][:n_train])
     settings = onnxruntime.SessionOptions()
     settings.intra_op_num_threads = 1
     graph = to_onnx(model, dtype=options.dtype).SerializeToString()
