@@ -2,9 +2,9 @@
 
     python benchmarks/tables.py [--rows N]
 
-The same two classifiers stand behind each. Tables are made, with a fixed seed: numbers with thousands separators and per
-cent signs, dates, truth words, categories with rare values, gaps that inform, an identifier, a constant, a copy. Error
-and log loss of held-out rows, and rows a second of `transform`.
+The same two classifiers stand behind each. Tables are made, with a fixed seed: numbers with thousands separators and
+per cent signs, dates, truth words, categories with rare values, gaps that inform, an identifier, a constant, a copy.
+Error and log loss of held-out rows, and rows a second of `transform`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ from eigenfeat import TableEncoder
 def typed(n: int, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]:
     """A table with types: nothing to read from text."""
     X = pd.DataFrame(rng.standard_normal((n, 5)), columns=list("abcde"))
-    X["city"] = rng.choice(["Rome", "Oslo", "Bern", *(f"town {i}" for i in range(60))], n, p=[0.3, 0.2, 0.14, *[0.006] * 60])
+    X["city"] = rng.choice(
+        ["Rome", "Oslo", "Bern", *(f"town {i}" for i in range(60))], n, p=[0.3, 0.2, 0.14, *[0.006] * 60]
+    )
     X["when"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 1400, n), "D")
     signal = X.a - X.b * X.c + 1.5 * (X.city == "Oslo") + np.cos(2 * np.pi * X.when.dt.month / 12)
     return X, (signal + 0.7 * rng.standard_normal(n) > 0.5).to_numpy().astype(int)
@@ -58,7 +60,9 @@ def written(n: int, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]
 
 def scikit_learn():
     numbers = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
-    words = OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=0.005, max_categories=30, sparse_output=False)
+    words = OneHotEncoder(
+        handle_unknown="infrequent_if_exist", min_frequency=0.005, max_categories=30, sparse_output=False
+    )
     return make_column_transformer(
         (numbers, make_column_selector(dtype_include="number")),
         (words, make_column_selector(dtype_include=["object", "string", "category", "bool"])),
