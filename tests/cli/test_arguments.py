@@ -2,8 +2,7 @@
 
 import pytest
 
-from eigenfeat import FisherLDA
-from eigenfeat.cli.arguments import estimator_named, parse_parameter, parse_shape
+from eigenfeat.cli.arguments import free_place, parse_kinds, parse_parameter, parse_seconds, parse_shape, parse_task
 
 
 @pytest.mark.parametrize(
@@ -20,9 +19,22 @@ def test_parameters_are_numbers_lists_or_plain_words(text, expected):
     assert parse_parameter(text) == expected
 
 
-def test_shapes_and_estimators():
-    assert parse_shape(None) is None
+def test_times_shapes_tasks_and_kinds():
+    assert [parse_seconds(text) for text in ("90", "90s", "2m", "0.5h", None)] == [90, 90, 120, 1800, None]
     assert parse_shape("28x14") == (28, 14)
-    model = estimator_named("FisherLDA", {"ridge": 0.1})
-    assert isinstance(model, FisherLDA)
-    assert model.ridge == 0.1
+    assert parse_shape(None) is None
+    assert parse_task("auto") is None
+    assert parse_kinds(["a=b=number"]) == {"a=b": "number"}
+    for parse, wrong in ((parse_seconds, "soon"), (parse_shape, "28"), (parse_task, "guess"), (parse_kinds, ["a=red"])):
+        with pytest.raises(ValueError, match="must"):
+            parse(wrong)
+
+
+def test_what_is_there_stays(tmp_path):
+    free_place(None, False)
+    place = tmp_path / "model.skops"
+    free_place(place, False)
+    place.write_text("old")
+    with pytest.raises(ValueError, match="--force"):
+        free_place(place, False)
+    free_place(place, True)

@@ -14,7 +14,9 @@ import eigenfeat
 ESTIMATORS: dict[str, type] = {
     name: cls
     for name, cls in inspect.getmembers(eigenfeat, inspect.isclass)
-    if issubclass(cls, BaseEstimator) and not inspect.isabstract(cls)
+    if issubclass(cls, BaseEstimator)
+    and not inspect.isabstract(cls)
+    and cls is not eigenfeat.TableEncoder  # it takes what these inputs are bad for: gaps, text, columns of one value
 }
 
 #: Fewer steps and smaller grids than the defaults: what is tried is the edge, not the accuracy.

@@ -8,9 +8,15 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from messy import messy_rows
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import eigenfeat
 from eigenfeat import TableEncoder
+
+
+@parametrize_with_checks([TableEncoder()])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
 
 
 def table(n=300, seed=0):

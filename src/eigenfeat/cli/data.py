@@ -74,7 +74,8 @@ def read_rows(place: str, reading: Reading, features: Sequence[str] | None = Non
     if file.kind == "svmlight":
         table = read_table(place)
         return Rows(table.X, table.y, ("label",), place)
-    found = reading.labels or tuple(filter(None, [label_column(file.place, file.names, None)]))
+    usual = label_column(file.place, [name for name in file.names if name not in reading.drop], None)
+    found = reading.labels or tuple(filter(None, [usual]))
     for name in found:
         label_column(file.place, file.names, name)
     absent = [name for name in reading.drop if name not in file.names]

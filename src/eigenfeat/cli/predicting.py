@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from queue import Queue
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from eigenfeat.cli.data import Reading, target
 from eigenfeat.cli.evaluation import Result, classification, multilabel, regression
 from eigenfeat.cli.talk import Talk
 from eigenfeat.export import load
-from eigenfeat.rows import read_ahead, read_table
+from eigenfeat.rows import read_table
 from eigenfeat.rows.files import _numbers, check_columns, written_table
 
 Answer = Callable[[Any], dict[str, np.ndarray]]
@@ -114,10 +116,34 @@ def _blocks(
     check_columns(file.place, file.names, [*names, *keep, *reading.labels])
     needed = [*dict.fromkeys([*names, *keep, *reading.labels])]
     task = dict(getattr(fitted, "card_", {})).get("task") or None
-    blocks: Any = file.batches(needed)
-    for block in read_ahead(blocks):
+    for block in _read_ahead(file.batches(needed)):
         y = target(block, reading.labels, file.place, task) if reading.labels else None
         yield _as_taken(fitted, block.select(names)), {name: block.column(name) for name in keep}, y
+
+
+def _read_ahead(blocks: Iterator[Any]) -> Iterator[Any]:
+    """Blocks, read while others are answered, by a thread that a process need not wait for when it is to end.
+
+    A thread that waits for the standard input cannot be told to stop.
+    """
+    ready: Queue[tuple[Any, BaseException | None]] = Queue(maxsize=2)
+
+    def read() -> None:
+        try:
+            for block in blocks:
+                ready.put((block, None))
+            ready.put((None, None))
+        except BaseException as problem:
+            ready.put((None, problem))
+
+    Thread(target=read, daemon=True).start()
+    while True:
+        block, problem = ready.get()
+        if problem is not None:
+            raise problem
+        if block is None:
+            return
+        yield block
 
 
 def _as_taken(fitted: Any, table: pa.Table) -> Any:

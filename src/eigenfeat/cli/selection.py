@@ -82,8 +82,8 @@ def cross_validated(name: str, model: Any, rows: Rows, task: str, n_folds: int, 
 def simplest(scores: list[Score], order: tuple[str, ...]) -> Score:
     """The simplest method whose error is within one standard error of the smallest.
 
-    The standard error is that of the mean difference of the two over the rows. Of methods that rows cannot tell apart the
-    simpler one is the safer guess (Breiman et al., 1984, Classification and Regression Trees, section 3.4.3).
+    The standard error is that of the mean difference of the two over the rows. Of methods that rows cannot tell
+    apart the simpler one is the safer guess (Breiman et al., 1984, Classification and Regression Trees, section 3.4.3).
     """
     best = min(scores, key=lambda score: (score.row_errors.mean(), score.loss))
     for name in order:

@@ -172,5 +172,5 @@ def _skops() -> Any:
     try:
         import skops.io
     except ImportError as missing:
-        raise ImportError("saving and loading models needs skops: pip install 'eigenfeat[models]'") from missing
+        raise ImportError("saving and loading models needs skops: pip install skops") from missing
     return skops.io

@@ -163,7 +163,7 @@ def pyarrow(*modules: str) -> Any:
         return import_module("pyarrow")
     except ImportError as missing:
         raise ImportError(
-            'Parquet, Feather, CSV and dataframes are streamed by pyarrow: pip install "eigenfeat[parquet]"'
+            "Parquet, Feather, CSV and dataframes are streamed by pyarrow: pip install pyarrow"
         ) from missing
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -119,7 +120,9 @@ class TableEncoder(TransformerMixin, Estimator):
         """
         names, columns = self._columns_of(X, reset=True)
         n_rows = len(columns[0])
-        known_y = None if y is None or np.ndim(y) != 1 or len(y) != n_rows else np.asarray(y)
+        known_y = None if y is None else np.asarray(y)
+        if known_y is not None and len(known_y) != n_rows:
+            raise ValueError(f"X has {n_rows} rows and y has {len(known_y)}: give one label a row.")
         asked = self._asked(names)
         limits = Limits(self.max_categories, self._fewest_rows(n_rows))
         found = [find(name, column, known_y, limits, asked.get(name)) for name, column in zip(names, columns)]
@@ -217,6 +220,8 @@ class TableEncoder(TransformerMixin, Estimator):
 
     def _columns_of(self, X: Any, reset: bool) -> tuple[list[str], list[Any]]:
         """Names and cells of a table, held against those of `fit`."""
+        if sparse.issparse(X):
+            raise TypeError("Sparse data was passed, but TableEncoder takes tables: give sparse rows to the estimator.")
         if not is_frame(X):
             X = validate_data(
                 self,

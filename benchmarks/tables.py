@@ -1,0 +1,106 @@
+"""Messy tables through three encoders: ours, skrub's TableVectorizer, and scikit-learn's own parts.
+
+    python benchmarks/tables.py [--rows N]
+
+The same two classifiers stand behind each. Tables are made, with a fixed seed: numbers with thousands separators and
+per cent signs, dates, truth words, categories with rare values, gaps that inform, an identifier, a constant, a copy.
+Error and log loss of held-out rows, and rows a second of `transform`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from eigenfeat import TableEncoder
+
+
+def typed(n: int, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]:
+    """A table with types: nothing to read from text."""
+    X = pd.DataFrame(rng.standard_normal((n, 5)), columns=list("abcde"))
+    X["city"] = rng.choice(
+        ["Rome", "Oslo", "Bern", *(f"town {i}" for i in range(60))], n, p=[0.3, 0.2, 0.14, *[0.006] * 60]
+    )
+    X["when"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 1400, n), "D")
+    signal = X.a - X.b * X.c + 1.5 * (X.city == "Oslo") + np.cos(2 * np.pi * X.when.dt.month / 12)
+    return X, (signal + 0.7 * rng.standard_normal(n) > 0.5).to_numpy().astype(int)
+
+
+def gaps(n: int, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]:
+    """The same with gaps that go with the label, an identifier, a constant and a copy."""
+    X, y = typed(n, rng)
+    for name in "ab":
+        X.loc[rng.random(n) < np.where(y == 1, 0.25, 0.05), name] = np.nan
+    return X.assign(customer=[f"C{i:07d}" for i in range(n)], currency="EUR", again=X.c), y
+
+
+def written(n: int, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]:
+    """The same as text, as a CSV of an office has it."""
+    X, y = gaps(n, rng)
+    income = np.exp(9 + X.d)
+    y = ((X.d + y + 0.5 * rng.standard_normal(n)) > 0.5).astype(int).to_numpy()
+    return X.assign(
+        d=[f"{v:,.2f}" for v in income],
+        e=[f"{10 * v:.1f} %" for v in X.e],
+        when=X.when.dt.strftime("%d.%m.%Y"),
+        member=np.where(rng.random(n) < 0.5 + 0.3 * y, "yes", "no"),
+    ), y
+
+
+def scikit_learn():
+    numbers = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
+    words = OneHotEncoder(
+        handle_unknown="infrequent_if_exist", min_frequency=0.005, max_categories=30, sparse_output=False
+    )
+    return make_column_transformer(
+        (numbers, make_column_selector(dtype_include="number")),
+        (words, make_column_selector(dtype_include=["object", "string", "category", "bool"])),
+    )
+
+
+def skrub_vectorizer():
+    from skrub import TableVectorizer
+
+    return make_pipeline(TableVectorizer(), SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rows", type=int, default=4000)
+    n = parser.parse_args().rows
+    encoders = {"eigenfeat": TableEncoder, "skrub": skrub_vectorizer, "scikit-learn": scikit_learn}
+    models = {
+        "logit": lambda: LogisticRegression(max_iter=1000),
+        "boosting": lambda: HistGradientBoostingClassifier(random_state=0),
+    }
+    print(f"{'table':8}  {'encoder':12}  {'columns':>7}  {'logit':>14}  {'boosting':>14}  {'rows/s':>9}")
+    for table in (typed, gaps, written):
+        X, y = table(n, np.random.default_rng(0))
+        half = n // 2
+        for name, make in encoders.items():
+            encoder = make()
+            train = encoder.fit_transform(X[:half], y[:half])
+            start = time.perf_counter()
+            test = encoder.transform(X[half:])
+            rate = (n - half) / (time.perf_counter() - start)
+            cells = []
+            for model in models.values():
+                p = model().fit(train, y[:half]).predict_proba(test)
+                cells.append(f"{np.mean(p.argmax(axis=1) != y[half:]):6.2%} {log_loss(y[half:], p):7.4f}")
+            print(f"{table.__name__:8}  {name:12}  {train.shape[1]:7}  {cells[0]:>14}  {cells[1]:>14}  {rate:9,.0f}")
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    main()
