@@ -81,11 +81,13 @@ def test_slopes_and_curvature_are_derivatives(loss, m):
 @pytest.mark.parametrize("loss", list(MARGIN_LOSSES))
 def test_kernel_blocks_that_are_not_kept_give_the_same(loss, monkeypatch):
     problem, _ = problem_of(3)
-    few_steps = KernelRequest(tol=1e-2)
-    kept = margin_losses.solve(problem, loss, few_steps)
+    request = KernelRequest(tol=1e-6)
+    kept = margin_losses.solve(problem, loss, request)
     monkeypatch.setattr(margin_losses, "MAX_ENTRIES", 0)
     monkeypatch.setattr(KernelRows, "block_entries", 2000)
-    np.testing.assert_allclose(margin_losses.solve(problem, loss, few_steps).outputs, kept.outputs, atol=1e-6)
+    streamed = margin_losses.solve(problem, loss, request)
+    np.testing.assert_allclose(streamed.objective, kept.objective, rtol=1e-5)
+    np.testing.assert_allclose(streamed.outputs, kept.outputs, atol=1e-2)
 
 
 def test_the_full_expansion_and_weights_as_copies():

@@ -13,7 +13,7 @@ from eigenfeat.stability.crawford import CrawfordNumber, Perturbation, crawford_
 from eigenfeat.stability.null import Distinguishable, NullPair, distinguishable
 from eigenfeat.stability.permutation import permutation_test
 from eigenfeat.stability.rank import effective_rank, participation_ratio
-from eigenfeat.stability.sample_bounds import SampleBounds, sample_bounds
+from eigenfeat.stability.samples import SampleBounds, sample_bounds
 from eigenfeat.stability.summary import (
     StabilitySummary,
     fisher_components,

@@ -18,7 +18,7 @@ from eigenfeat.stability.crawford import Perturbation, perturbation
 from eigenfeat.stability.null import Distinguishable, distinguishable
 from eigenfeat.stability.permutation import permutation_test
 from eigenfeat.stability.rank import effective_rank, participation_ratio
-from eigenfeat.stability.sample_bounds import SampleBounds, sample_bounds
+from eigenfeat.stability.samples import SampleBounds, sample_bounds
 from eigenfeat.stability.tables import table
 
 
