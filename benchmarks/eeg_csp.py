@@ -5,7 +5,7 @@
 One subject of PhysioNet's EEGMMI: 64 channels at 160 Hz, trials of 4.1 s, fists and feet moved or imagined. All trials
 are filtered to 7-30 Hz once, by the same filter; features are log-variances, and scikit-learn's linear discriminant
 follows them. Folds are stratified and drawn anew in every repeat. Each method is shown with its own default of four
-filters; for four classes, where four filters a pair make 24 features here, the others also with 24 filters. The filter
+filters; for four classes, where that makes 24 features here, the others also with 24 filters. The filter
 bank gets the trials as they were recorded, and of its features as many as the others have are kept, by an F test on the
 training trials. A method that is not installed is left out with a word.
 
@@ -57,6 +57,7 @@ def ours(sampling_rate: float, n_classes: int) -> Iterator[tuple[str, str, objec
     yield "eigenfeat", "band", CommonSpatialPatterns()
     yield "eigenfeat, shrinkage 0.1", "band", CommonSpatialPatterns(shrinkage=0.1)
     if n_classes > 2:
+        yield "eigenfeat, by pairs", "band", CommonSpatialPatterns(class_pairs="all")
         yield "eigenfeat, one-vs-rest", "band", CommonSpatialPatterns(6, class_pairs="one-vs-rest")
     best = SelectKBest(f_classif, k=4 if n_classes == 2 else 24)
     bank = CommonSpatialPatterns(bands=BANK, sampling_rate=sampling_rate)

@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from eigenfeat import CommonSpatialPatterns, load, save
-from eigenfeat.estimators.common_spatial_patterns import both_ends
+from eigenfeat.estimators.common_spatial_patterns import both_ends, class_information
 
 
 def covariances(X):
@@ -179,7 +179,7 @@ def test_filters_come_from_both_ends(count, expected):
 
 def test_classes_by_pairs_or_one_against_the_rest():
     X, y = four_classes()
-    pairs = CommonSpatialPatterns(2).fit(X, y)
+    pairs = CommonSpatialPatterns(2, class_pairs="all").fit(X, y)
     assert pairs.components_.shape == (12, 6) and pairs.transform(X).shape == (80, 12)
     expected = np.repeat([[i, j] for i in range(4) for j in range(i + 1, 4)], 2, axis=0)
     np.testing.assert_array_equal(pairs.pairs_, expected)
@@ -201,9 +201,40 @@ def test_classes_by_pairs_or_one_against_the_rest():
 
 def test_two_classes_are_one_problem_however_it_is_called(trials):
     X, y = trials
-    all_pairs, rest = (CommonSpatialPatterns(class_pairs=name).fit(X, y) for name in ("all", "one-vs-rest"))
-    np.testing.assert_array_equal(rest.components_, all_pairs.components_)
-    np.testing.assert_array_equal(rest.pairs_, all_pairs.pairs_)
+    names = ("all", "one-vs-rest", "joint")
+    all_pairs, *others = (CommonSpatialPatterns(class_pairs=name).fit(X, y) for name in names)
+    for other in others:
+        np.testing.assert_array_equal(other.components_, all_pairs.components_)
+        np.testing.assert_array_equal(other.pairs_, all_pairs.pairs_)
+
+
+def test_joint_filters_are_the_sources_and_say_which_class_is_theirs():
+    X, y = four_classes(n=160, time=400)
+    model = CommonSpatialPatterns(1).fit(X, y)
+    assert model.criterion_ == "joint_power" and model.solver_ == "joint" and model.components_.shape == (6, 6)
+    assert np.all(np.diff(model.eigenvalues_) <= 0)
+    own = model.pairs_[:4, 0]
+    assert sorted(own) == [0, 1, 2, 3]  # the four sources that differ come first, one a class
+    assert np.all(cosines(model.patterns_[:4], MIXING[:, own].T) > 0.99)
+    few = CommonSpatialPatterns(1, bands=[(5, 40)], sampling_rate=100).fit(X, y)
+    assert few.transform(X).shape == (160, 6) and few.bands_.tolist() == [[5, 40]] * 6
+    mixing = np.random.default_rng(3).normal(size=(6, 6))
+    other = CommonSpatialPatterns(1).fit(mixing @ X, y)
+    np.testing.assert_allclose(other.eigenvalues_, model.eigenvalues_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(other.transform(mixing @ X)[:, :4], model.transform(X)[:, :4], atol=1e-5)
+
+
+def test_joint_information_is_that_of_the_peers():
+    X, y = four_classes()
+    spatialfilters = pytest.importorskip("pyriemann.spatialfilters")
+    peer = spatialfilters.CSP(nfilter=4).fit(covariances(X), y)
+    model = CommonSpatialPatterns(1).fit(X, y)
+    np.testing.assert_allclose(cosines(model.components_[:4], peer.filters_), 1, rtol=1e-4)
+    shrunk = CommonSpatialPatterns(1, shrinkage=0.2).fit(X, y)
+    classes = np.array([shrunk_covariance(covariances(X)[y == c].mean(0), 0.2) for c in range(4)])
+    powers = np.einsum("rc,kcd,rd->kr", shrunk.components_, classes, shrunk.components_)
+    np.testing.assert_allclose(powers.mean(axis=0), 1, rtol=1e-8)
+    np.testing.assert_allclose(class_information(powers), shrunk.eigenvalues_, rtol=1e-8, atol=1e-12)
 
 
 def test_a_filter_bank_finds_the_band_that_carries_the_class():
@@ -278,6 +309,10 @@ def test_a_common_reference_leaves_one_channel_out(trials):
         model = CommonSpatialPatterns(n_components=None).fit(referenced, y)
     assert len(model.eigenvalues_) == 5
     np.testing.assert_allclose(model.components_ @ model.patterns_.T, np.eye(5), atol=1e-8)
+    X, y = four_classes()
+    with pytest.warns(UserWarning, match="singular.*5 of 6"):
+        joint = CommonSpatialPatterns(n_components=None).fit(X - X.mean(axis=1, keepdims=True), y)
+    np.testing.assert_allclose(joint.components_ @ joint.patterns_.T, np.eye(5), atol=1e-8)
 
 
 # ------------------------------------------------------------------ refusals

@@ -106,20 +106,27 @@ class SpatialFilters(ComponentsMixin, Estimator):
         self.n_channels_in_ = X.shape[1]
         chains, kept, patterns, names = [], [], [], []
         for prepared in self._preparations():
-            problems = self._problems(prepared.over(trials), target, weights)
-            self.criterion_ = problems[0][1].kind
-            everything = solve([quotient for _, quotient in problems])
+            everything, subjects = self._solved(prepared.over(trials), target, weights)
             chosen = [self._strongest(found.values) for found in everything]
             here = [found.take(chosen[i]) for i, found in enumerate(everything)]
             # All filters of a problem undo the mixing together: only then is a pattern free of which ones are kept.
             patterns += [np.linalg.pinv(found.toarray())[chosen[i]] for i, found in enumerate(everything)]
-            names += [name for (name, _), found in zip(problems, here) for _ in range(found.n_directions)]
+            names += [own[i] for own, places in zip(subjects, chosen) for i in places]
             vectors = type(here[0].vectors).joined([found.vectors for found in here])
             chains.append(prepared.then(SignalPower(vectors, self.log)))
             kept.append(here)
         self.fitted_ = Fitted(features=chains[0] if len(chains) == 1 else Chain((FilterBank(tuple(chains)),)))
         self._publish(kept, np.vstack(patterns))
         return names
+
+    def _solved(
+        self, trials: RowSource, target: np.ndarray, weights: np.ndarray | None
+    ) -> tuple[list[Directions], list[Sequence[Any]]]:
+        """All filters of every problem that trials, in one band, pose, and what a reader calls each."""
+        problems = self._problems(trials, target, weights)
+        self.criterion_ = problems[0][1].kind
+        everything = solve([quotient for _, quotient in problems])
+        return everything, [[name] * found.n_directions for (name, _), found in zip(problems, everything)]
 
     def _publish(self, kept: list[list[Directions]], patterns: np.ndarray) -> None:
         """What is known of each component, in the order of the features."""
