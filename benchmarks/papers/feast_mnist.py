@@ -285,7 +285,7 @@ def paper_score_directions(X: np.ndarray, y: np.ndarray, rows: Draw, rank: int, 
     """Third-order components of the paper's own score, on all 784 pixels, by its stochastic updates."""
     score = paper_autoencoder(n_iter).fit(X[rows.unlabelled])
     model = ScoreTensorFeatures(
-        score, prefit=True, n_components=rank, noise="identity", solver="als", max_iter=5, batch_size=16
+        score, prefit=True, order=3, n_components=rank, noise="identity", solver="als", max_iter=5, batch_size=16
     )
     return model.fit(X[rows.features], y[rows.features]).components_
 
@@ -319,7 +319,7 @@ def full_split(data: dict[str, np.ndarray], rank: int, n_rows: int | None) -> No
     start = time.perf_counter()
     axes = Axes(X)
     Z = axes.coordinates(X)
-    model = ScoreTensorFeatures(n_components=rank, max_iter=50, tol=1e-4, n_init=1).fit(Z, y)
+    model = ScoreTensorFeatures(order=3, n_components=rank, n_axes="all", columns="none").fit(Z, y)
     W = axes.directions(model.components_)
     found = time.perf_counter() - start
     train, test = (rectified(part - axes.pca.mean_, unit_rows(W)) for part in (X, X_test))
