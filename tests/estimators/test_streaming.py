@@ -13,6 +13,7 @@ from eigenfeat import (
     FisherLDA,
     GEMClassifier,
     GEMFeatures,
+    GEMRegressor,
     HypergraphFeatures,
     KernelFisherClassifier,
     KernelFisherRegressor,
@@ -270,6 +271,16 @@ def test_on_defaults_the_choices_are_those_of_the_rows_in_memory():
         found = GEMClassifier(2).fit(Stream(X, TEXT))
     assert found.choices_["feature_map"] == held.choices_["feature_map"]
     np.testing.assert_allclose(found.predict_proba(X), held.predict_proba(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
+@pytest.mark.parametrize("flat", [True, False])
+def test_a_regressor_of_a_stream_is_that_of_its_rows(weights, flat):
+    targets = TARGETS[:, 0] if flat else TARGETS
+    expected = GEMRegressor(3).fit(X, targets, weights)
+    found = GEMRegressor(3).fit(Stream(X, targets, weights))
+    assert found.alpha_ == expected.alpha_
+    np.testing.assert_allclose(found.predict(X), expected.predict(X), rtol=1e-7, atol=1e-7)
 
 
 def test_a_base_map_of_the_users_is_fitted_to_a_sample():

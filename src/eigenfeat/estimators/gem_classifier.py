@@ -259,7 +259,8 @@ class GEMClassifier(GEMClassifierBase):
             return found, {name: getattr(self, name) for name in names if hasattr(self, name)}
 
         found, attributes = current().remembered("choices", choose)
-        vars(self).update(attributes)
+        for name, value in attributes.items():
+            setattr(self, name, value)
         return found
 
     def _choose(self, training: Any) -> tuple[Chain, Recipe, LastStage]:

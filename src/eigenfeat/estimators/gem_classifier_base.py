@@ -120,6 +120,8 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
 
     def _training_rows(self, X, y, sample_weight, groups, subclass_labels=None) -> Any:
         """Checked rows; the treatment of columns is learnt here."""
+        rows: Any
+        codes: Any
         if is_stream(X):
             refuse_beside_stream(groups=groups, subclass_labels=subclass_labels)
             stream, seen = training_stream(self, X, y, sample_weight)
@@ -132,7 +134,7 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
             X, y = self._check(X, y)
             weights = check_weights(sample_weight, X)
             classes, codes = check_class_labels(y, weights, estimator=type(self).__name__)
-        rows: Any = self._treated(ArrayRows(X, codes, weights))
+        rows = self._treated(ArrayRows(X, codes, weights))
         own_keys = left_out_keys(None, X, codes, weights)
         keys = own_keys if groups is None else left_out_keys(groups, X, codes, weights)
         return TrainingRows(rows, classes, own_keys, keys, check_events(subclass_labels, rows))
@@ -188,7 +190,7 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
             self.kept_ = rows.kept  # type: ignore[attr-defined]
             return rows
         self._warn_of_memory(stack, training)
-        return self._with_class_weights(stack.held(training.rows), training.classes)  # type: ignore[arg-type]
+        return self._with_class_weights(stack.held(training.rows), training.classes)
 
     def _warn_of_memory(self, stack: Stack, training: TrainingRows) -> None:
         rows, n_classes = training.rows, len(training.classes)
@@ -212,7 +214,7 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
             verbose=bool(self.verbose),
         )
 
-    def _with_class_weights(self, rows: RandomRows, classes: np.ndarray) -> RandomRows:
+    def _with_class_weights(self, rows: Any, classes: np.ndarray) -> Any:
         """Rows of the last stage: class weights count there, not in the moments."""
         if self.class_weight is None:
             return rows

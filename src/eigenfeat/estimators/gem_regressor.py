@@ -12,10 +12,12 @@ from eigenfeat._sklearn import COUNT, NON_NEGATIVE, Integral, Interval, checked_
 from eigenfeat.estimators.edge import PredictionsMixin, renamed_parameters
 from eigenfeat.estimators.gem_base import RENAMED, GEMBase
 from eigenfeat.estimators.sliced_inverse import slice_edges
+from eigenfeat.estimators.streaming import is_stream, stream_targets, streamed
 from eigenfeat.estimators.validation import check_weights
 from eigenfeat.features.stack import Stack, fit_stack, layer_moments, without_inputs
-from eigenfeat.linear.ridge import fit_ridge
-from eigenfeat.rows import ArrayRows
+from eigenfeat.linear.ridge import fit_ridge, fit_ridge_moments
+from eigenfeat.moments import collect_cross_moments
+from eigenfeat.rows import ArrayRows, ClassTotals, CodedStream, RandomRows, RowSource, as_row_source
 from eigenfeat.solvers.signs import largest_entry_signs
 from eigenfeat.stages import Affine, Beside, Chain, Fitted
 
@@ -131,30 +133,41 @@ class GEMRegressor(PredictionsMixin, MultiOutputMixin, GEMBase):
         self.random_state = random_state
 
     @checked_fit
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Find features and fit the regression on them.
 
         Parameters
         ----------
-        X : (n, d) array, sparse matrix or dataframe
+        X : (n, d) array, sparse matrix or dataframe, row source or Dask collection
+            A source (`eigenfeat.rows.open`) is read a block at a time: once for its targets, which are held to cut them
+            into slices, once for the moments of every contraction, and once for the regression.
         y : (n,) or (n, q) array
-            Continuous targets.
+            Continuous targets; for a source the name of their column, where it does not say.
         sample_weight : (n,) array, optional
 
         Returns
         -------
         self
         """
-        X, y = self._check(X, y, multi_output=True, y_numeric=True)
-        weights = check_weights(sample_weight, X)
+        rows: Any
+        if is_stream(X):
+            rows = streamed(self, X, y, sample_weight, "numbers")
+            y, weights = stream_targets(rows)
+        else:
+            X, y = self._check(X, y, multi_output=True, y_numeric=True)
+            weights = check_weights(sample_weight, X)
+            rows = ArrayRows(X, None, weights)
         self._y_is_flat = y.ndim == 1
         targets = y.reshape(len(y), -1).astype(np.float64)
         self.contractions_ = self._contractions(targets, weights)
-        rows: Any = self._treated(ArrayRows(X, None, weights))
-        self._fit_stacks(rows.array, targets, weights)
+        rows = self._treated(rows)
+        self._fit_stacks(rows, targets, weights)
         features = self._features()
         alphas = ALPHAS if self.alpha is None else np.array([self.alpha], dtype=np.float64)
-        fit = fit_ridge(features.at(rows).astype(np.float64), targets, weights, alphas)
+        if isinstance(rows, ArrayRows):
+            fit = fit_ridge(features.at(rows).astype(np.float64), targets, weights, alphas)
+        else:
+            fit = fit_ridge_moments(collect_cross_moments(features.over(rows)), alphas)
         self.coef_ = fit.coef[:, 0] if self._y_is_flat else fit.coef.T
         self.intercept_ = fit.intercept[0] if self._y_is_flat else fit.intercept
         self.alpha_ = fit.alpha
@@ -162,13 +175,13 @@ class GEMRegressor(PredictionsMixin, MultiOutputMixin, GEMBase):
         self.fitted_ = Fitted(features=features, predictions=features.then(Affine.of(fit.coef, fit.intercept)))
         return self
 
-    def _fit_stacks(self, X, targets: np.ndarray, weights: np.ndarray | None) -> None:
+    def _fit_stacks(self, source: RowSource, targets: np.ndarray, weights: np.ndarray | None) -> None:
         rng, settings = check_random_state(self.random_state), self._settings()
         self.stage_seconds_: dict[str, float] = {}
         stacks: list[Stack] = []
         for u in self.contractions_:
             slices, codes = np.unique(self._slices(targets @ u, weights), return_inverse=True)
-            rows = ArrayRows(X, codes, weights)
+            rows = _sliced(source, slices, codes, weights)
             moments = layer_moments(rows, settings.layers[0], slices, self.stage_seconds_)
             if not stacks:
                 self.moments_ = moments
@@ -201,3 +214,13 @@ class GEMRegressor(PredictionsMixin, MultiOutputMixin, GEMBase):
         if not len(edges):  # one value holds nearly all the weight: cut beside it
             edges = np.unique(target)[1:2]
         return np.searchsorted(edges, target, side="right")
+
+
+def _sliced(source: RowSource, slices: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> RowSource:
+    """The rows of a source with their slices for labels."""
+    labelled = as_row_source(source, codes, weights)
+    if isinstance(labelled, RandomRows):
+        return ArrayRows(source.array, codes, weights) if isinstance(source, ArrayRows) else labelled
+    counts = np.bincount(codes, None if weights is None else weights > 0, minlength=len(slices)).astype(np.int64)
+    totals = ClassTotals(np.arange(len(slices)), counts, np.bincount(codes, weights, minlength=len(slices)), len(codes))
+    return CodedStream(labelled, totals)

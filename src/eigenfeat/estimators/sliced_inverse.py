@@ -6,6 +6,7 @@ import numpy as np
 
 from eigenfeat._sklearn import Integral, Interval
 from eigenfeat.estimators.base import QuotientTransformer
+from eigenfeat.estimators.streaming import stream_targets
 from eigenfeat.moments import Moments
 from eigenfeat.quotients import CRITERIA, Criterion
 from eigenfeat.rows import RowSource, as_row_source
@@ -78,10 +79,8 @@ class SlicedInverseRegression(QuotientTransformer):
 
     def _labelled(self, source: RowSource) -> RowSource:
         """Two passes: the quantiles of y, which is held for that, then the rows in their slices."""
-        blocks = [(block.labels, block.weights) for block in source.blocks()]
-        labels, weights = zip(*blocks)
-        together = None if weights[0] is None else np.concatenate(weights)
-        return as_row_source(source, self._labels(np.concatenate(labels), together), together)
+        labels, weights = stream_targets(source)
+        return as_row_source(source, self._labels(labels, weights), weights)
 
     # No partial_fit: slices are cut at quantiles of all of y.
     def _labels(self, y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:

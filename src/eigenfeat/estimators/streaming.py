@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -21,6 +21,7 @@ from eigenfeat.rows import (
     RowSource,
     RowView,
     Selection,
+    Statistic,
     StreamView,
     current,
     dense,
@@ -223,6 +224,29 @@ def logit_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[RowS
     return replace(stream, by_class=by_class), row_keys if estimator.label_smoothing else None, classes
 
 
+@dataclass(eq=False)
+class Targets(Statistic):
+    """Labels and weights of all rows, in their order: the one thing of a stream that quantiles need whole."""
+
+    labels: list[np.ndarray] = field(default_factory=list)
+    weights: list[np.ndarray] = field(default_factory=list)
+
+    def update(self, block: RowBlock) -> None:
+        assert block.labels is not None
+        self.labels.append(block.labels)
+        if block.weights is not None:
+            self.weights.append(block.weights)
+
+    def merge(self, other: Targets) -> None:
+        self.labels, self.weights = [*self.labels, *other.labels], [*self.weights, *other.weights]
+
+
+def stream_targets(source: RowSource) -> tuple[np.ndarray, np.ndarray | None]:
+    """Targets and weights of a stream: one pass."""
+    found = source.summed(Targets(), "targets")
+    return np.concatenate(found.labels), np.concatenate(found.weights) if found.weights else None
+
+
 def has_sparse_blocks(source: RowSource) -> bool:
     """Which its first row tells."""
     return sparse.issparse(first_rows(source, 1))
@@ -255,7 +279,7 @@ def refuse_source(estimator: Any, source: Any) -> None:
     raise ValueError(
         f"{type(estimator).__name__} needs its rows in memory here, and {type(source).__name__} is read a block at a "
         "time: hold the rows first (eigenfeat.rows.held(source), or compute() of Dask) if they fit, pass arrays block "
-        "by block where there is a partial_fit, or use an estimator that streams: GEMClassifier, GEMFeatures, "
-        "MultinomialLogit, or one that fits from moments (RayleighFeatures, FisherLDA, OrientedPCA, "
+        "by block where there is a partial_fit, or use an estimator that streams: GEMClassifier, GEMRegressor, "
+        "GEMFeatures, MultinomialLogit, or one that fits from moments (RayleighFeatures, FisherLDA, OrientedPCA, "
         "VanishingComponents, SlicedInverseRegression, LeastSquaresLDA, -CCA, -OPLS, -Features)."
     )

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from eigenfeat.moments import CrossMoments
+
 
 @dataclass(frozen=True, eq=False)
 class RidgeFit:
@@ -40,6 +42,28 @@ def fit_ridge(F: np.ndarray, Y: np.ndarray, weights: np.ndarray | None, alphas: 
     ]
     best = int(np.argmin(scores))
     coef = (Vt.T @ ((kept[best] / s)[:, None] * along)) / spread[:, None]
+    return RidgeFit(coef, target_mean - mean @ coef, float(alphas[best]))
+
+
+def fit_ridge_moments(moments: CrossMoments, alphas: np.ndarray) -> RidgeFit:
+    """`fit_ridge` from the joint moments of features and targets: what one pass over rows leaves of them."""
+    W = moments.weight
+    mean, target_mean = moments.input_mean, moments.target_mean
+    covariance, cross, target_covariance = moments.input_covariance(), moments.cross(), moments.target_covariance()
+    spread = np.sqrt(np.maximum(np.diagonal(covariance), 0))
+    spread = np.where(spread > 1e-12 * np.abs(mean), spread, np.inf)
+    values, vectors = np.linalg.eigh(W * covariance / np.outer(spread, spread))
+    keep = values > len(values) * np.finfo(np.float64).eps * values.max(initial=0)
+    values, vectors = values[keep], vectors[:, keep]
+    along = vectors.T @ (W * cross / spread[:, None]) / np.sqrt(values)[:, None]
+    outside = W * np.trace(np.atleast_2d(target_covariance)) - np.sum(along**2)
+    kept = [values / (values + alpha) for alpha in alphas]
+    scores = [
+        (max(outside, 0.0) + np.sum(((1 - share)[:, None] * along) ** 2)) / max(1 - (1 + share.sum()) / W, 1e-12) ** 2
+        for share in kept
+    ]
+    best = int(np.argmin(scores))
+    coef = (vectors @ ((kept[best] / np.sqrt(values))[:, None] * along)) / spread[:, None]
     return RidgeFit(coef, target_mean - mean @ coef, float(alphas[best]))
 
 
