@@ -1,10 +1,12 @@
 """What a fit of GEMClassifier() costs against rows, columns and classes: CPU seconds, wall-clock and peak memory.
 
     python benchmarks/speed/gem_cost.py [--rows 1000 5000] [--columns 10 100] [--classes 2 10] [--plot cost.png]
+    python benchmarks/speed/gem_cost.py --at 20000 50 10
 
 Every fit runs in a process of its own on float32 rows of a Gaussian mixture, two components a class, so that classes
 overlap. Memory is the peak of the process less what it holds before the fit, rows included. What is not varied is 20
-columns, 5 classes and 5000 rows. Ends by itself within 30 minutes on two cores at the default sizes.
+columns, 5 classes and 5000 rows; ``--at`` measures one fit of the given rows, columns and classes alone.
+Ends by itself within 30 minutes on two cores at the default sizes.
 """
 
 from __future__ import annotations
@@ -73,11 +75,16 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="*", default=ROWS)
     parser.add_argument("--columns", type=int, nargs="*", default=COLUMNS)
     parser.add_argument("--classes", type=int, nargs="*", default=CLASSES)
+    parser.add_argument("--at", type=int, nargs=3, metavar=("ROWS", "COLUMNS", "CLASSES"))
     parser.add_argument("--plot")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         print(json.dumps(measure(json.loads(options.one))))
+        return
+    if options.at:
+        found = in_a_process(dict(zip(BASE, options.at)))
+        print(f"{options.at} (rows, columns, classes): {found['cpu']:.2f} CPU s, peak {found['megabytes']:.0f} MB")
         return
     results = {}
     print(f"{'':<10}{'size':>8}{'features':>10}{'CPU s':>9}{'wall s':>9}{'peak MB':>9}")

@@ -14,8 +14,8 @@ FEWEST_VALUES = 5
 """Different values a column needs to be bent: of fewer a curve has nothing to say that they do not."""
 
 PRODUCT_COLUMNS = 600
-"""Columns that products make at most: the number of knots follows. Twice as many took 2.5 times as long on Covertype's
-ten numbers, with 2 % less log loss, and had more of it elsewhere (benchmarks/gem_constants.py)."""
+"""Columns that products make at most: the number of knots follows. Twice as many took 3 times as long on Covertype's
+ten numbers, with 2 % less log loss (one split; benchmarks/gem_constants.py --only PRODUCT_COLUMNS --sets ...)."""
 
 FEWEST_KNOTS, MOST_KNOTS = 3, 9
 """Knots a column for products; with fewer than three there is no surface but a plane."""
