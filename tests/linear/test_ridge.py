@@ -5,7 +5,8 @@ import pytest
 from sklearn.linear_model import RidgeCV
 from sklearn.preprocessing import StandardScaler
 
-from eigenfeat.linear.ridge import fit_ridge
+from eigenfeat.linear.ridge import fit_ridge, fit_ridge_moments
+from eigenfeat.moments import collect_cross_moments
 
 ALPHAS = np.logspace(-2, 3, 11)
 
@@ -51,3 +52,15 @@ def test_a_constant_column_has_no_part_in_the_fit():
     np.testing.assert_array_equal(with_constant.coef[2], 0)
     np.testing.assert_allclose(np.delete(with_constant.coef, 2, axis=0), plain.coef, rtol=1e-10)
     np.testing.assert_allclose(with_constant.intercept, plain.intercept, rtol=1e-10)
+
+
+def test_from_moments_it_is_the_same_fit():
+    rng = np.random.default_rng(3)
+    F, weights = rng.normal(size=(80, 6)) @ rng.normal(size=(6, 6)) + 2, rng.exponential(size=80)
+    Y = F[:, :2] ** 2 + rng.normal(size=(80, 2))
+    alphas = np.logspace(-2, 3, 6)
+    for w in (None, weights):
+        expected, found = fit_ridge(F, Y, w, alphas), fit_ridge_moments(collect_cross_moments(F, Y, w), alphas)
+        assert found.alpha == expected.alpha
+        np.testing.assert_allclose(found.coef, expected.coef, rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(found.intercept, expected.intercept, rtol=1e-8)

@@ -104,7 +104,10 @@ class KillsOnce:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-@pytest.mark.parametrize("phase", ["moments", "directions", "loss and gradient", "rows of a Gram matrix"])
+GRAM = pytest.param("rows of a Gram matrix", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("phase", ["moments", "directions", "loss and gradient", GRAM])
 def test_a_worker_that_dies_in_any_phase_changes_nothing(cluster, phase, tmp_path, monkeypatch):
     from eigenfeat.rows.dask_rows import DaskRows
 

@@ -23,9 +23,9 @@ from eigenfeat.rows.source import RowBlock, RowSource, part_of
 from eigenfeat.rows.streaming import current
 from eigenfeat.rows.streams import STREAM_BYTES
 
-#: Bytes a second that a disk reads and writes in order; benchmarks/speed/out_of_core.py prints what it is here.
+#: Bytes a second that a disk reads and writes in order: assumed of a solid-state one, not measured here.
 DISK_SPEED = 1e9
-#: Bytes a second that memory is read at.
+#: Bytes a second that memory is read at: assumed.
 MEMORY_SPEED = 1e10
 #: Passes that a fit is expected to make over what is kept.
 EXPECTED_PASSES = 20

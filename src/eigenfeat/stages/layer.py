@@ -33,7 +33,7 @@ from eigenfeat.stages.pieces import MAX_CLASSES, PieceProducts, Pieces
 from eigenfeat.stages.stage import Stage
 
 PROJECTING_SPEED = 2e10
-"""Operations a second at which rows are projected, for the choice of what to keep; a core of 2020 does more."""
+"""Operations a second at which rows are projected, for the choice of what to keep: assumed, of one core."""
 
 MAX_INPUTS = 64
 """Inputs at most for projections to be made again in every pass, when they are eight times as many: that is no slower
