@@ -17,12 +17,15 @@ pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="fo
 
 #: Every command that writes, and what it writes.
 COMMANDS = {
-    "fit": (["fit", "rows.csv", "-e", "FisherLDA", "-o", "model.skops"], "model.skops"),
-    "predict": (["predict", "model.skops", "rows.csv", "-o", "predicted.csv"], "predicted.csv"),
-    "transform to .csv": (["transform", "model.skops", "rows.csv", "-o", "features.csv"], "features.csv"),
-    "transform to .npz": (["transform", "model.skops", "rows.csv", "-o", "features.npz"], "features.npz"),
-    "transform to .parquet": (["transform", "model.skops", "rows.csv", "-o", "features.parquet"], "features.parquet"),
-    "report": (["report", "model.skops", "-o", "page.html"], "page.html"),
+    "fit": (["fit", "--force", "rows.csv", "-m", "FisherLDA", "-o", "model.skops"], "model.skops"),
+    "predict": (["predict", "--force", "model.skops", "rows.csv", "-o", "predicted.csv"], "predicted.csv"),
+    "transform to .csv": (["transform", "--force", "model.skops", "rows.csv", "-o", "features.csv"], "features.csv"),
+    "transform to .npz": (["transform", "--force", "model.skops", "rows.csv", "-o", "features.npz"], "features.npz"),
+    "transform to .parquet": (
+        ["transform", "--force", "model.skops", "rows.csv", "-o", "features.parquet"],
+        "features.parquet",
+    ),
+    "report": (["report", "--force", "model.skops", "-o", "page.html"], "page.html"),
 }
 every_command = pytest.mark.parametrize("command", COMMANDS)
 
