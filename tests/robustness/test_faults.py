@@ -121,7 +121,7 @@ def test_outputs_are_looked_at_before_the_work(command, run, folder):
 
 def test_a_demonstration_on_a_full_disk(run, folder):
     before = contents(folder)
-    status, printed = run(["demo", "--output", "."], "full_disk")
+    status, printed = run(["demo", "--force", "--output", "."], "full_disk")
     assert status == 1 and "File too large" in printed
     assert contents(folder) == before
 
