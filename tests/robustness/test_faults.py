@@ -13,12 +13,15 @@ pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="fo
 
 #: Every command that writes, and what it writes.
 COMMANDS = {
-    "fit": (["fit", "rows.csv", "-e", "FisherLDA", "-o", "model.skops"], "model.skops"),
-    "predict": (["predict", "model.skops", "rows.csv", "-o", "predicted.csv"], "predicted.csv"),
-    "transform to .csv": (["transform", "model.skops", "rows.csv", "-o", "features.csv"], "features.csv"),
-    "transform to .npz": (["transform", "model.skops", "rows.csv", "-o", "features.npz"], "features.npz"),
-    "transform to .parquet": (["transform", "model.skops", "rows.csv", "-o", "features.parquet"], "features.parquet"),
-    "report": (["report", "model.skops", "-o", "page.html"], "page.html"),
+    "fit": (["fit", "--force", "rows.csv", "-m", "FisherLDA", "-o", "model.skops"], "model.skops"),
+    "predict": (["predict", "--force", "model.skops", "rows.csv", "-o", "predicted.csv"], "predicted.csv"),
+    "transform to .csv": (["transform", "--force", "model.skops", "rows.csv", "-o", "features.csv"], "features.csv"),
+    "transform to .npz": (["transform", "--force", "model.skops", "rows.csv", "-o", "features.npz"], "features.npz"),
+    "transform to .parquet": (
+        ["transform", "--force", "model.skops", "rows.csv", "-o", "features.parquet"],
+        "features.parquet",
+    ),
+    "report": (["report", "--force", "model.skops", "-o", "page.html"], "page.html"),
 }
 every_command = pytest.mark.parametrize("command", COMMANDS)
 
@@ -89,7 +92,7 @@ def test_outputs_are_looked_at_before_the_work(command, run, folder):
 
 def test_a_demonstration_on_a_full_disk(run, folder):
     before = contents(folder)
-    status, printed = run(["demo", "--output", "."], "full_disk")
+    status, printed = run(["demo", "--force", "--output", "."], "full_disk")
     assert status == 1 and "File too large" in printed
     assert contents(folder) == before
 

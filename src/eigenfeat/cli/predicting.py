@@ -18,7 +18,7 @@ from eigenfeat.cli.evaluation import Result, classification, multilabel, regress
 from eigenfeat.cli.talk import Talk
 from eigenfeat.export import load
 from eigenfeat.rows import read_table
-from eigenfeat.rows.files import _numbers, check_columns, written_table
+from eigenfeat.rows.files import _numbers, check_columns, label_column, written_table
 
 Answer = Callable[[Any], dict[str, np.ndarray]]
 
@@ -157,7 +157,8 @@ def _columns_of(fitted: Any, there: Sequence[str], reading: Reading) -> list[str
     names = getattr(fitted, "feature_names_in_", None)
     if names is not None:
         return [str(name) for name in names]
-    return [name for name in there if name not in reading.labels and name not in reading.drop]
+    apart = {*reading.labels, *reading.drop, label_column("the table", there, None)}
+    return [name for name in there if name not in apart]
 
 
 def _ids(fitted: Any) -> list[str]:
