@@ -6,7 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
-FLOOR = re.compile(r"^([A-Za-z0-9_.-]+)>=([0-9.]+)$")
+FLOOR = re.compile(r"^([A-Za-z0-9_.,\[\]-]+)>=([0-9.]+)$")
 
 
 def pins() -> list[str]:
@@ -14,7 +14,7 @@ def pins() -> list[str]:
     project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     needed = project["dependencies"] + [
-        line for name in extras if name not in ("benchmarks", "dev") for line in extras[name]
+        line for name in extras if name not in ("benchmarks", "dev", "docs") for line in extras[name]
     ]
     found = [FLOOR.match(line) for line in needed if not line.startswith("eigenfeat[")]
     assert all(found), "every requirement must have the form name>=version"
