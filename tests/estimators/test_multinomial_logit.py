@@ -253,14 +253,14 @@ def test_a_labelled_source_is_rows_labels_and_weights():
     assert by_rows.classes_.tolist() == by_arrays.classes_.tolist() == sorted(set(names))
 
 
-def test_a_stream_is_refused_with_a_way_out():
+def test_a_stream_has_its_own_labels():
     class Stream(RowSource):
         n_columns, dtype = 4, np.dtype(np.float64)
 
         def blocks(self, batch_size=None):
             yield RowBlock(0, SETS["iris"]()[0])
 
-    with pytest.raises(ValueError, match=r"only be read in order.*hold them in memory"):
+    with pytest.raises(ValueError, match=r"brings labels.*label="):
         MultinomialLogit().fit(Stream(), SETS["iris"]()[1])
     model = MultinomialLogit().fit(*SETS["iris"]())
     np.testing.assert_array_equal(model.predict(Stream()), model.predict(SETS["iris"]()[0]))  # one pass will do

@@ -30,7 +30,7 @@ onnxruntime = pytest.importorskip("onnxruntime")
 
 SMALL = {"DenoisingAutoencoder": {"n_hidden": 4, "max_iter": 20}, "GEMClassifierCV": {"ridges": [0.1], "cv": 2}}
 SMALL["ScoreTensorFeatures"] = {"n_components": 3, "n_init": 1, "n_restarts": 20}
-NO_CHAIN = {"GaussianMixtureScore"}
+NO_CHAIN = {"GaussianMixtureScore", "TableEncoder"}
 ESTIMATORS = [
     cls
     for name, cls in inspect.getmembers(eigenfeat, inspect.isclass)

@@ -11,7 +11,7 @@ from eigenfeat import FisherLDA, save
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="forks of Linux")
 COMMANDS = {
-    "fit": ["fit", "TABLE", "-e", "FisherLDA", "--label", "label", "-o", "model.skops"],
+    "fit": ["fit", "TABLE", "-m", "FisherLDA", "--label", "label", "-o", "model.skops"],
     "predict": ["predict", "known.skops", "TABLE", "-o", "out.csv"],
 }
 

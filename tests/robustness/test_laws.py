@@ -39,6 +39,7 @@ COLUMNS = {
     **BY_BITS,
     "DenoisingAutoencoder": DRAWN["DenoisingAutoencoder"],
     "GEMFeatures": "inputs that are kept keep their order",
+    "ScoreTensorClassifier": "which rows are left out goes by the bits of the rows as they stand",
     "ColumnScaler": "columns keep their order",
     "ColumnSplines": "columns keep their order",
 }
@@ -47,7 +48,7 @@ COUNTED = {"FisherLDA(shrinkage='auto')": UNITS, "GEMClassifier(centred)": UNITS
 KNOTS = "knots are quantiles of as many projections as there are rows"
 SAMPLED = {"GEMClassifier(spline)": KNOTS, "GEMClassifier(two layers)": KNOTS}
 SHIFTED = dict.fromkeys(
-    ("ColumnScaler", *(n for n in subjects() if n.startswith(("GEM", "KernelFisher")))),
+    ("ColumnScaler", *(n for n in subjects() if n.startswith(("GEM", "KernelFisher", "ScoreTensor")))),
     "dense columns are shifted and bent, and sparse ones are not",
 )
 FOLDS = {"GEMClassifierCV": "folds are drawn over rows"}

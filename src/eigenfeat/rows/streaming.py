@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 #: Bytes that passes may use where nobody says and the system does not tell what is free.
 DEFAULT_LIMIT = 2_000_000_000
-UNITS = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
+UNITS = {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
 
 Result = TypeVar("Result")
 
@@ -164,7 +164,7 @@ def as_bytes(given: Any) -> int | None:
     """
     if given is None:
         return None
-    match = re.fullmatch(r"\s*([0-9.]+)\s*([kMGT]?i?)B?\s*", str(given))
+    match = re.fullmatch(r"\s*([0-9.]+)\s*([kKMGT]?i?)B?\s*", str(given))
     if match is None or (match[2] not in UNITS) or not float(match[1]) > 0:
         raise ValueError(f'memory_limit must be bytes, or text such as "500MB" or "2GB"; got {given!r}.')
     return int(float(match[1]) * UNITS[match[2]])

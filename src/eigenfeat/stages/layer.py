@@ -198,8 +198,11 @@ class ExpandedProjections(Expand):
 
 
 @dataclass(frozen=True, eq=False)
-class InputsBesideProjections(Stage):
-    """``[x, x @ V + bias]``, inputs only where the layer keeps them: what its rows are made of."""
+class InputsBesideProjections:
+    """``[x, x @ V + bias]``, inputs only where the layer keeps them: what its rows are made of.
+
+    A row map, and no stage: it stands in a pass of a fit, never in a fitted model.
+    """
 
     layer: FeatureLayer
 
@@ -210,9 +213,6 @@ class InputsBesideProjections(Stage):
     def n_columns(self, n_inputs: int) -> int:
         kept = 0 if self.layer.input_scale is None else n_inputs
         return kept + self.layer.projection.n_columns(n_inputs)
-
-    def astype(self, dtype: np.dtype) -> InputsBesideProjections:
-        return InputsBesideProjections(self.layer.astype(dtype))
 
 
 @dataclass(frozen=True, eq=False)
