@@ -124,3 +124,15 @@ def test_what_cannot_be_repeated_or_opened_is_refused(tmp_path):
     (tmp_path / "text").write_text("not a database, but a text of some length that SQLite will not take for one" * 20)
     with pytest.raises(ValueError, match="cannot be opened"), eigenfeat.rows.streaming(checkpoint=tmp_path / "text"):
         FisherLDA().fit(source)
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="modes of files")
+def test_a_checkpoint_is_its_users_alone(tmp_path):
+    path = tmp_path / "open"
+    with eigenfeat.rows.streaming(checkpoint=path):
+        assert path.stat().st_mode & 0o777 == 0o600
+        Path(tmp_path / "other").write_bytes(path.read_bytes())
+    (tmp_path / "other").chmod(0o666)
+    refused = pytest.raises(ValueError, match="others may write to it")
+    with refused, eigenfeat.rows.streaming(checkpoint=tmp_path / "other"):
+        pass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from math import comb
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -304,9 +305,10 @@ class ScoreTensorFeatures(FeaturesMixin, ScoreCoordinates):
         found = result.components
         self.solver_ += f"+{solver.name}" if self.solver_ else solver.name
         self.n_iter_ = max(self.n_iter_, result.fit.n_iter)
-        if not self._several and found.count < request.n_components:
+        wanted = self.n_components or request.n_components
+        if not self._several and found.count < wanted:
             warnings.warn(
-                f"{found.count} distinct components instead of the {request.n_components} asked for: the cross-moment "
+                f"{found.count} distinct components instead of the {wanted} asked for: the cross-moment "
                 f"of order {tensor.order} with {tensor.n_labels} label columns and {tensor.n_features} axes has no "
                 "more.",
                 stacklevel=6,
@@ -326,6 +328,8 @@ class ScoreTensorFeatures(FeaturesMixin, ScoreCoordinates):
             wanted, floor = min(COMPONENTS_AN_AXIS * q, MOST_COMPONENTS), level
         else:
             wanted = self.n_components
+        # A symmetric tensor of order m over q axes has rank comb(q + m - 1, m) at most, and there is one a label.
+        wanted = min(wanted, comb(q + m - 1, m) * tensor.n_labels)
         return TensorRequest(
             n_components=wanted,
             rng=rng,

@@ -115,7 +115,7 @@ def shifted_inverses(
     smallest shift stands well above its rounding error.
     """
     q = len(matrix)
-    scale = float(np.abs(matrix).sum(axis=1, dtype=np.float64).max())
+    scale = float(np.abs(matrix).sum(axis=1, dtype=np.float64).max(initial=0.0))
     factor_cost = len(shifts) * (6 * q + 10 * n_probes)
     spectrum_cost = 89 * q + 8 * n_probes
     if factor_cost > spectrum_cost or not _stands_above(min(shifts), np.float64, scale):

@@ -4,13 +4,16 @@ A fit is a sequence of steps, passes over the rows most of them, each of which i
 results are kept in the order they were found; a fit that starts again takes them instead of computing them, so that
 whatever comes after the last of them is computed from the same numbers, and ends the same, to the last bit. Nothing
 in an estimator has to know how to be resumed. The file is an SQLite database: every result is in it whole, or not at
-all, whatever kills the process.
+all, whatever kills the process. Results are pickles, which run code when they are read: a file that somebody else could
+have written is refused.
 """
 
 from __future__ import annotations
 
+import os
 import pickle
 import sqlite3
+import stat
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -41,10 +44,12 @@ class Checkpoint:
         self.path, self.every = path, every
         self._number = 0
         self._saved = monotonic()
+        _refuse_others(path)
         try:
             self._file = sqlite3.connect(path, isolation_level=None)
+            os.chmod(path, stat.S_IRUSR | stat.S_IWUSR)
             self._file.executescript(TABLES)
-        except sqlite3.Error as problem:
+        except (sqlite3.Error, OSError) as problem:
             raise ValueError(
                 f"The checkpoint {path} cannot be opened ({problem}): name a file in a folder that exists, one that an "
                 "earlier fit left or a new one."
@@ -114,6 +119,18 @@ class Checkpoint:
         """The fit is done."""
         self.close()
         self.path.unlink(missing_ok=True)
+
+
+def _refuse_others(path: Path) -> None:
+    """A file of another user, or one that others may write to, could hold anything."""
+    if not path.exists() or not hasattr(os, "getuid"):
+        return
+    found = path.stat()
+    if found.st_uid != os.getuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise ValueError(
+            f"The checkpoint {path} is another user's, or others may write to it: what it holds would be run as code. "
+            "Name another file, or delete this one to start anew."
+        )
 
 
 def steps_of(path: Path) -> list[str]:
