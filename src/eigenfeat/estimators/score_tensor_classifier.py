@@ -27,6 +27,9 @@ from eigenfeat.stages import Fitted, Softmax
 
 #: Penalties that are tried, of features whose mean square norm is the number of axes; and the one where none can be.
 ALPHAS = tuple(10.0 ** np.arange(0.5, -5.1, -0.5))
+TRIAL_TOL = 1e-4
+"""Relative gap to the minimum at which the logits that choose a penalty stop, however fine the last one is to be."""
+
 DEFAULT_ALPHA = 1e-2
 
 
@@ -164,7 +167,7 @@ class ScoreTensorClassifier(ScoresMixin, Estimator):
         self.alpha_, self.temperature_ = self._choose(X, codes, weight, unlabelled)
         self.features_ = self._features().fit(X, codes, weight, unlabelled=unlabelled)
         rows = self.features_.transform(X)
-        self.logit_ = self._logit(self.alpha_).fit(rows, codes, self._logit_weights(codes, weight))
+        self.logit_ = self._logit(self.alpha_, self.tol).fit(rows, codes, self._logit_weights(codes, weight))
         self.n_iter_ = self.logit_.n_iter_
         scores = self.features_.fitted_.features.then(*self.logit_.fitted_.scores.stages)
         features = self.features_.fitted_.features
@@ -177,8 +180,8 @@ class ScoreTensorClassifier(ScoresMixin, Estimator):
         names = ("prefit", "order", "n_components", "columns", "n_axes", "feature_map", "random_state")
         return ScoreTensorFeatures(self.score_model, **{name: getattr(self, name) for name in names})
 
-    def _logit(self, alpha: float) -> MultinomialLogit:
-        return MultinomialLogit(alpha, tol=self.tol, max_iter=self.max_iter, n_jobs=self.n_jobs)
+    def _logit(self, alpha: float, tol: float) -> MultinomialLogit:
+        return MultinomialLogit(alpha, tol=tol, max_iter=self.max_iter, n_jobs=self.n_jobs)
 
     def _logit_weights(self, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
         if self.class_weight is None:
@@ -199,7 +202,9 @@ class ScoreTensorClassifier(ScoresMixin, Estimator):
             features = self._features().fit(X[rest], codes[rest], weight[rest], unlabelled=unlabelled)
             inside, outside = features.transform(X[rest]), features.transform(X[part])
             logit_weights = self._logit_weights(codes[rest], weight[rest])
-            for model in self._logit(1.0).alpha_path(inside, codes[rest], alphas, logit_weights):
+            for model in self._logit(1.0, max(self.tol, TRIAL_TOL)).alpha_path(
+                inside, codes[rest], alphas, logit_weights
+            ):
                 scores[model.alpha].append(_columns(model, outside))
             seen.append(part)
         self.log_losses_ = {}
