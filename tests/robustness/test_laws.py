@@ -15,7 +15,6 @@ ORDER, COPIES = RNG.permutation(N_ROWS), RNG.integers(1, 4, size=N_ROWS)
 #: Answers may differ by the rounding of sums in another order, and by how exactly solvers solve.
 ROUNDING = 1e-9
 SOLVED = {
-    "DenoisingAutoencoder": 1e-6,  # steps in float32, which OpenBLAS of numpy 2.1 rounds otherwise in threads
     "GEMClassifierCV": 1e-8,
     "KernelFisherClassifier(huber)": 3e-3,
     "KernelFisherRegressor(epsilon)": 1e-2,
@@ -24,6 +23,8 @@ SOLVED = {
     "MultinomialLogit(smoothed)": 1e-3,
     "ScoreTensorFeatures": 1e-4,
 }
+#: A fit in a thread has one BLAS thread, that of the main thread may have more: steps in float32 round otherwise then.
+IN_THREADS = {"DenoisingAutoencoder": 1e-6}
 
 # ------------------------------------------------------------------ who is excused, and why
 
@@ -171,6 +172,6 @@ def test_a_fit_among_others_in_threads_is_that_of_one_alone(name):
     with warnings.catch_warnings(), ThreadPoolExecutor(3) as pool:
         warnings.simplefilter("ignore")
         first, *others = pool.map(fit, range(3))
-    assert_same(name, first, answers(plain_model(name), X))
+    assert difference(first, answers(plain_model(name), X)) <= max(IN_THREADS.get(name, 0), SOLVED.get(name, ROUNDING))
     for found in others:
         assert difference(found, first) == 0
