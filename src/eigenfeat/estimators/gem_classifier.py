@@ -243,6 +243,7 @@ class GEMClassifier(GEMClassifierBase):
             base, recipe, last = self._remembered_choices(training)
         training = self._behind(base, training)
         settings = self._member_settings(training, self.n_layers, **recipe.layer)
+        self._warn_of_memory(training, settings)
         moments = layer_moments(training.rows, settings.layers[0], training.classes, self.stage_seconds_)
         return self._fit_members(moments, training, settings, last)
 

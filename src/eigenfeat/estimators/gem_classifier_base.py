@@ -23,7 +23,7 @@ from eigenfeat.estimators.gem_streaming import (
     with_class_weights,
 )
 from eigenfeat.estimators.key_sketch import n_distinct
-from eigenfeat.estimators.memory import expected_bytes, warn_of_memory
+from eigenfeat.estimators.memory import expected_of_settings, warn_of_memory
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.estimators.streaming import held_rows, is_stream, refuse_beside_stream
 from eigenfeat.estimators.validation import check_class_labels, check_weights, class_weights, left_out_keys
@@ -189,16 +189,15 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
             rows = stack.held(weighted)
             self.kept_ = rows.kept  # type: ignore[attr-defined]
             return rows
-        self._warn_of_memory(stack, training)
         return self._with_class_weights(stack.held(training.rows), training.classes)
 
-    def _warn_of_memory(self, stack: Stack, training: TrainingRows) -> None:
-        rows, n_classes = training.rows, len(training.classes)
-        n_directions = stack.layers[-1].directions.n_directions
-        n_features = stack.chain.n_columns(rows.n_columns)
-        needed = expected_bytes(
-            rows.n_rows, rows.n_columns, n_classes, n_directions, n_features, np.dtype(rows.dtype).itemsize
-        )
+    def _warn_of_memory(self, training: Any, *candidates: StackSettings) -> None:
+        """Told before anything large is made; what streams hold is bounded by `eigenfeat.rows.streaming`."""
+        rows = training.rows
+        if isinstance(training, StreamedTraining):
+            return
+        sizes = (rows.n_rows, rows.n_columns, len(training.classes), np.dtype(rows.dtype).itemsize)
+        needed = max(expected_of_settings(settings, *sizes) for settings in candidates)
         warn_of_memory(needed, type(self).__name__)
 
     def _fit_last(self, rows: RandomRows, keys: np.ndarray, last: LastStage) -> Any:

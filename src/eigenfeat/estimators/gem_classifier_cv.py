@@ -214,6 +214,7 @@ class GEMClassifierCV(GEMClassifierBase):
         training = self._behind(self._base(self.base_map, training), training)
         self.stage_seconds_: dict[str, float] = {}
         candidates = grid(self._grid())
+        self._warn_of_memory(training, *(self._settings(**candidate.params) for candidate in candidates))
         splits = self._splits(training, groups is not None)
         patterns = common_rows(splits, training.rows.n_rows)
         first = self._settings(**candidates[0].params)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+from eigenfeat.features.stack import StackSettings
 from eigenfeat.rows.free_memory import available_bytes
 
 #: Blocks of rows and their features that are worked on at a time, in all threads together.
@@ -46,6 +47,20 @@ def expected_bytes(
     else:
         gram = (n_rows * n_features + 2 * n_rows**2) * itemsize
     return int(BLOCKS + moments + projections + scores + gram)
+
+
+def expected_of_settings(settings: StackSettings, n_rows: int, n_columns: int, n_classes: int, itemsize: int) -> int:
+    """`expected_bytes` of the widest layer that settings may lead to, known before a row was read.
+
+    Thresholds on eigenvalues and rank-deficient classes make a fit smaller, never larger.
+    """
+    parts, needed = settings.subclasses or 1, 0
+    for layer in settings.layers:
+        n_directions = layer.most_directions(n_classes, n_rows, n_columns, parts)
+        n_features = layer.feature_map.n_columns(n_directions) + (n_columns if layer.keep_inputs else 0)
+        sizes = (n_rows, n_columns, n_classes * parts, n_directions, n_features, itemsize)
+        needed, n_columns = max(needed, expected_bytes(*sizes)), n_features
+    return needed
 
 
 def warn_of_memory(needed: int, estimator: str) -> None:

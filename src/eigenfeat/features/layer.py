@@ -9,7 +9,7 @@ import numpy as np
 
 from eigenfeat.features.maps import FEATURE_MAPS, FeatureMap
 from eigenfeat.features.orientation import settle_by_rows
-from eigenfeat.features.pairs import auto_directions, choose_contrasts
+from eigenfeat.features.pairs import auto_directions, choose_contrasts, most_contrasts
 from eigenfeat.features.subclasses import Subclasses, between_subclasses
 from eigenfeat.moments import Moments, SymmetricForm
 from eigenfeat.quotients import NO_REGULARISATION, Quotient, Regularisation, contrast
@@ -43,6 +43,13 @@ class LayerSettings:
     solver: str = "auto"
     tol: float | None = None
     n_jobs: int | None = None
+
+    def most_directions(self, n_classes: int, n_rows: int, n_columns: int, n_subclasses: int = 1) -> int:
+        """Directions at most that the layer will find in rows of which only the numbers are known."""
+        n_contrasts = most_contrasts(self.class_pairs, n_classes, self.n_pairs) * n_subclasses**2
+        found = n_contrasts * min(_per_pair(self, n_contrasts, n_classes, n_rows), n_columns)
+        limit = _most(self)
+        return found if limit is None else min(found, limit)
 
     def with_ridge(self, ridge: float) -> LayerSettings:
         """The same with another ridge."""
@@ -162,7 +169,7 @@ def find_layer(
     )
     found = solve(
         quotients,
-        _per_pair(settings, len(chosen), evidence.moments),
+        _per_pair(settings, len(chosen), evidence.moments.n_classes, evidence.moments.counts.sum()),
         solver=settings.solver,
         min_eigenvalue=max(settings.min_eigenvalue or 0.0, NO_SIGNAL),
         tol=settings.tol,
@@ -212,10 +219,10 @@ def direction_parts(rows: RandomRows, layer: FeatureLayer, coefficients: np.ndar
     return np.maximum(variance, 0).sum(axis=0)
 
 
-def _per_pair(settings: LayerSettings, n_pairs: int, moments: Moments) -> int:
+def _per_pair(settings: LayerSettings, n_pairs: int, n_classes: int, n_rows: float) -> int:
     if settings.n_components is not None:
         return settings.n_components
-    total = auto_directions(moments.n_classes, moments.counts.sum())
+    total = auto_directions(n_classes, n_rows)
     if settings.max_columns is not None:
         total = min(total, settings.max_columns // settings.feature_map.n_columns(1))
     return int(np.clip(total // n_pairs, 1, AUTO_PER_PAIR))

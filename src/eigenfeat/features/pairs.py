@@ -63,6 +63,20 @@ def auto_directions(k: int, n_rows: float = np.inf) -> int:
     return int(min(np.clip(n_rows / ROWS_A_DIRECTION, fewest, most), max(2, AUTO_COEFFICIENTS // k)))
 
 
+def most_contrasts(strategy: str | Sequence, k: int, n_pairs: int | None = None) -> int:
+    """Contrasts of k classes at most that a strategy stands for, before there are moments to choose them from."""
+    if not isinstance(strategy, str):
+        return len(strategy)
+    pairs = k * (k - 1)
+    if strategy == "all" or (strategy == "auto" and k <= ALL_PAIRS_UP_TO):
+        return pairs
+    if strategy in ("auto", "hypercube", "random", "stratified"):
+        return min(n_pairs or max(default_count(k), AUTO_PAIRS_PER_CLASS * k), pairs)
+    if strategy == "contractions":  # each class in its group, each group with each: at most all of them
+        return pairs + k
+    return k
+
+
 def draws_pairs(strategy: str | Sequence, k: int, n_pairs: int | None = None) -> bool:
     """Whether a strategy leaves which of the pairs of k classes to chance."""
     if not isinstance(strategy, str) or strategy not in ("auto", "hypercube", "random", "stratified"):
