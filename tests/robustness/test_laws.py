@@ -113,6 +113,23 @@ def test_weights_are_copies(name):
     assert_same(name, answers(fitted(name, X, y, COPIES.astype(float)), X), answers(copied, X))
 
 
+@those([*COUNTED, *SAMPLED, *FOLDS, *DRAWN])
+def test_the_docstring_says_why_weights_are_not_copies(name):
+    assert "copies" in type(subjects()[name]()).fit.__doc__
+
+
+@but()
+def test_a_fit_after_another_is_a_fresh_one(name):
+    """On other rows, fewer and of another unit: nothing of them is left."""
+    X, y = problem(name)
+    model = fitted(name, X[::2] * 3, y[::2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        again = answers(model.fit(X, y), X)
+    for verb, expected in answers(plain_model(name), X).items():
+        np.testing.assert_array_equal(again[verb], expected)
+
+
 @but(WITHOUT_WEIGHTS, FOLDS)
 def test_a_row_of_weight_zero_is_not_there(name):
     X, y = problem(name)

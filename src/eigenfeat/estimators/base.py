@@ -87,6 +87,8 @@ class QuotientTransformer(ComponentsMixin, Estimator):
         y : (n,) array, optional
             Labels, where the criterion needs them; for a source the name of their column, where it does not say.
         sample_weight : (n,) array, optional
+            An integer weight equals that many copies of the row, but for ``shrinkage="auto"``, for which evidence
+            is (Σw)² / Σw² rows.
 
         Returns
         -------

@@ -105,6 +105,7 @@ class ColumnScaler(OneToOneFeatureMixin, FeaturesMixin, Estimator):
         y : None
             Not used.
         sample_weight : (n,) array, optional
+            An integer weight equals that many copies of the row.
 
         Returns
         -------

@@ -89,6 +89,7 @@ class ColumnSplines(FeaturesMixin, Estimator):
         y : None
             Not used.
         sample_weight : (n,) array, optional
+            An integer weight equals that many copies of the row.
 
         Returns
         -------

@@ -142,6 +142,7 @@ class CommonSpatialPatterns(SpatialFilters):
         y : (trials,) array
             Classes, at least two trials of each.
         sample_weight : (trials,) array, optional
+            An integer weight equals that many copies of the trial.
 
         Returns
         -------

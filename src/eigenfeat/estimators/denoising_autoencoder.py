@@ -153,8 +153,8 @@ class DenoisingAutoencoder(ComponentsMixin, Estimator):
         X : (n, d) array or dataframe
         y : ignored
         sample_weight : (n,) array, optional
-            Weights of the rows in the loss. Equal rows count as one of their weights' sum, and their order does not
-            matter.
+            Weights of the rows in the loss: copies of a row count as one row of their weights' sum. The order of rows
+            does not matter.
 
         Returns
         -------

@@ -227,6 +227,8 @@ class GEMClassifier(GEMClassifierBase):
         y : (n,) array
             Class labels; for a source the name of their column, where it does not say.
         sample_weight : (n,) array, optional
+            An integer weight equals that many copies of the row, but for ``shrinkage="auto"``, for which evidence
+            is (Σw)² / Σw² rows, and for splines, whose knots are quantiles of as many projections as there are rows.
         groups : (n,) array, optional
             Speaker, subject, recording of each row, where rows of one are alike: rows of a group are left out
             together when probabilities are calibrated. Without, equal rows are.

@@ -199,6 +199,7 @@ class GEMClassifierCV(GEMClassifierBase):
         y : (n,) array
             Class labels.
         sample_weight : (n,) array, optional
+            A weighted row stays in one fold, where copies of it may be spread over several.
         groups : (n,) array, optional
             Speaker, subject, recording of each row, where rows of one are alike: rows of a group are held out together.
         subclass_labels : (n,) array, optional

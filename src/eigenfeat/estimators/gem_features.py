@@ -180,6 +180,8 @@ class GEMFeatures(GEMFeaturesMixin):
         y : (n,) array
             Class labels; for a source the name of their column, where it does not say.
         sample_weight : (n,) array, optional
+            An integer weight equals that many copies of the row, but for ``shrinkage="auto"``, for which evidence
+            is (Σw)² / Σw² rows, and for splines, whose knots are quantiles of as many projections as there are rows.
         subclass_labels : (n,) array, optional
             Event of every row (speaker, season, machine): cuts classes into sub-classes in place of ``subclasses``.
 

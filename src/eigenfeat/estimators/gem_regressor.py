@@ -144,6 +144,8 @@ class GEMRegressor(PredictionsMixin, MultiOutputMixin, GEMBase):
         y : (n,) or (n, q) array
             Continuous targets; for a source the name of their column, where it does not say.
         sample_weight : (n,) array, optional
+            An integer weight equals that many copies of the row, but for ``shrinkage="auto"`` and splines (see
+            `GEMFeatures.fit`).
 
         Returns
         -------

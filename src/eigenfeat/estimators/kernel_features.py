@@ -159,6 +159,8 @@ class KernelFisherFeatures(KernelFeatures):
         X : (n, d) array or sparse matrix; the (n, n) kernel matrix when ``kernel="precomputed"``
         y : (n,) array
         sample_weight : (n,) array, optional
+            An integer weight equals that many copies of the row, but for centres that are drawn, which go by the
+            place of a row.
 
         Returns
         -------
@@ -269,6 +271,8 @@ class OrientedKernelPCA(KernelFeatures):
         X : (n, d) array or sparse matrix; the (n, n) kernel matrix when ``kernel="precomputed"``
         y : ignored
         sample_weight : (n,) array, optional
+            An integer weight equals that many copies of the row, but for centres that are drawn, which go by the
+            place of a row.
         noise : (m, d) array or sparse matrix, optional
             Rows whose covariance in feature space is unwanted.
 

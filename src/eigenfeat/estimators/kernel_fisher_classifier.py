@@ -211,6 +211,8 @@ class KernelFisherClassifier(KernelDiscriminant, KernelRegression):
         X : (n, d) array or sparse matrix; the (n, n) kernel matrix when ``kernel="precomputed"``
         y : (n,) array
         sample_weight : (n,) array, optional
+            An integer weight equals that many copies of the row, but for centres and terms that are drawn, which
+            go by the place of a row.
 
         Returns
         -------

@@ -173,6 +173,7 @@ class MultinomialLogit(ScoresMixin, Estimator):
         y : (n,) array of labels
             For a stream the name of their column, where it does not say.
         sample_weight : (n,) array, optional
+            An integer weight equals that many copies of the row.
         groups : (n,) array, optional
             With smoothed labels: rows of equal value, of any type, are left out together when the temperature is found.
 

@@ -101,6 +101,7 @@ class OrientedPCA(StreamingQuotientTransformer):
         X : (n, d) array, sparse matrix or dataframe, or row source
         y : ignored
         sample_weight : (n,) array, optional
+            An integer weight equals that many copies of the row.
         noise : (m, d) array, sparse matrix or dataframe, or row source, optional
             Rows of noise; their second moment about the origin is the denominator. Batches of `partial_fit` keep it,
             the next `fit` does not.

@@ -238,6 +238,7 @@ class ScoreTensorFeatures(FeaturesMixin, ScoreCoordinates):
             Integers, booleans or strings in one column are classes; floats, and anything in several columns (such as
             multi-label indicators), are targets as they stand.
         sample_weight : (n,) array, optional
+            An integer weight equals that many copies of the row.
         unlabelled : (m, d) array, sparse matrix or dataframe, optional
             More rows of the same kind without labels: they help to learn columns, axes and score. (-1 in y is a class
             like any other.)

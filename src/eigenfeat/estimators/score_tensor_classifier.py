@@ -150,6 +150,7 @@ class ScoreTensorClassifier(ScoresMixin, Estimator):
         X : (n, d) array, sparse matrix or dataframe
         y : (n,) array of labels
         sample_weight : (n,) array, optional
+            An integer weight equals that many copies of the row.
         unlabelled : (m, d) array, sparse matrix or dataframe, optional
             More rows of the same kind without labels, for columns, axes and score.
 

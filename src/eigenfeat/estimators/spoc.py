@@ -75,6 +75,7 @@ class SPoC(SpatialFilters):
         y : (trials,) array
             Numbers that are not all the same.
         sample_weight : (trials,) array, optional
+            An integer weight equals that many copies of the trial.
 
         Returns
         -------
