@@ -268,8 +268,8 @@ def test_invariance_is_extra_rows_with_target_zero(penalty):
     solution = np.linalg.lstsq(design, np.concatenate([y, np.zeros(160)]), rcond=1e-13)[0]
     model = kfd(gamma=0.5, alpha=0.1, penalty=penalty, invariances=[(3.0, shift)], threshold=0.0)
     np.testing.assert_allclose(
-        model.fit(CLOUD, CLOUD_LABELS).decision_function(CLOUD), K @ solution[:-1] + solution[-1], atol=1e-6
-    )
+        model.fit(CLOUD, CLOUD_LABELS).decision_function(CLOUD), K @ solution[:-1] + solution[-1], atol=1e-5
+    )  # the root of a K that is singular to rounding is known to 1e-8, of which the solution makes some 1e-6
 
 
 # -------------------------------------------------------------------- bad input

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import cleandoc
 from typing import TypeVar
 
 PARAMETERS = """n_components : int, optional
@@ -88,7 +89,11 @@ def documented(cls: Documented) -> Documented:
 
 
 def filled(text: str, fragments: dict[str, str]) -> str:
-    """A text with the fragments in the place of their names in braces."""
+    """A text with the fragments in the place of their names in braces, none of them indented.
+
+    From Python 3.13 on the compiler takes the indentation of a docstring off, and fragments have to fit in.
+    """
+    text = cleandoc(text)
     for name, fragment in fragments.items():
-        text = text.replace("{" + name + "}", fragment)
+        text = text.replace("{" + name + "}", cleandoc(fragment))
     return text

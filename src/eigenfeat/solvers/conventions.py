@@ -14,6 +14,9 @@ from eigenfeat.solvers.request import Request
 #: Eigenvalues this far below zero, relative to the largest, are no rounding: the matrix is indefinite.
 INDEFINITE = 1e-5
 
+#: Multiples of eps by which an eigenvalue of LAPACK may be off in the smallest matrices.
+ROUNDED = 32
+
 
 def leading(values: np.ndarray, vectors: np.ndarray, request: Request) -> tuple[np.ndarray, np.ndarray]:
     """From LAPACK's ascending order to ours: the wanted end of the spectrum first, no more than asked for."""
@@ -31,10 +34,11 @@ def wanted(values: np.ndarray, request: Request) -> np.ndarray:
 def rank_cutoff(eigenvalues: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Eigenvalues of a positive semi-definite matrix up to this size are rounding.
 
-    Relative to the largest: d·eps; and no less than twice what rounding has already shown itself to be by making an
-    eigenvalue negative.
+    Relative to the largest: d·eps, but some tens of eps in few columns too, for LAPACK finds a zero no better than
+    that; and no less than twice what rounding has already shown itself to be by making an eigenvalue negative.
     """
-    relative = eigenvalues.shape[-1] * float(np.finfo(dtype).eps) * eigenvalues.max(axis=-1, initial=0.0)
+    d = max(eigenvalues.shape[-1], ROUNDED)
+    relative = d * float(np.finfo(dtype).eps) * eigenvalues.max(axis=-1, initial=0.0)
     return np.maximum(relative, -2.0 * eigenvalues.min(axis=-1, initial=0.0))
 
 
