@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from time import perf_counter
 from typing import Any
 
@@ -51,7 +52,8 @@ NO_BETTER = 1.02
 """Products of columns are not tried when splines of single columns have this times the log loss of none."""
 
 HOPELESS = 1.05
-"""Another ridge, map or smoothing is given up when its log loss, at the best penalty so far, is this times the best."""
+"""A recipe is given up when its log loss on the first split is this times the best recipe's there: on a third of a
+thousand rows equals differ by some hundredths."""
 
 TRIAL_COLUMNS = 1000
 """Columns a layer of a trial makes of its directions at most, where nobody says how many: a quarter of a fit's."""
@@ -59,7 +61,7 @@ TRIAL_COLUMNS = 1000
 TRIAL_TOL = 0.1
 """Relative gap to the minimum at which the logit of a trial stops."""
 
-MANY_NUMBERS = 300_000
+MANY_NUMBERS = 50_000
 """Features of a trial, rows times columns, above which they are held in float32: products take half the time, and
 rounding moves penalties and temperatures by some 1e-5."""
 
@@ -92,6 +94,11 @@ class Recipe:
     def features(self) -> tuple:
         """What of it features depend on; parameters may be lists, one value a layer."""
         return (repr(self.base_map), repr(self.feature_map), repr(self.ridge))
+
+    @property
+    def key(self) -> tuple:
+        """What it is remembered by."""
+        return (*self.features, self.label_smoothing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,9 +141,10 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Trial:
-    """A recipe with one penalty, and how it did on left-out rows."""
+    """A recipe with one penalty, and how it did on the rows that some splits left out."""
 
     recipe: Recipe
+    splits: int
     penalty: float
     temperature: float
     log_loss: float
@@ -217,11 +225,11 @@ class TrialRows:
         n_training = float(np.mean([n_distinct(own_keys[train]) for train, _ in splits])) if splits else 0.0
         return cls(sample, classes, splits, n_training, events)
 
-    def folds(self, base: Chain, fit: TrialFit) -> list[Fold]:
-        """Features of every split, found without its left-out rows."""
+    def folds(self, base: Chain, fit: TrialFit) -> Callable[[int], Fold]:
+        """Features by the number of a split, found without its left-out rows, made when first asked for."""
         rows: RandomRows = base.over(self.rows)  # type: ignore[assignment]
         rows = _held(rows) if base.stages else rows
-        return [self._fold(rows, split, fit) for split in self.splits]
+        return cache(lambda number: self._fold(rows, self.splits[number], fit))
 
     def _fold(self, rows: RandomRows, split: Split, fit: TrialFit) -> Fold:
         train, test = (ChosenRows(rows, part) for part in split)
@@ -234,16 +242,71 @@ class TrialRows:
             *(ArrayRows(chain.at(part).astype(dtype, copy=False), part.labels, part.weights) for part in (train, test))
         )
 
-    def left_out(self, folds: Sequence[Fold], fit: TrialFit) -> Callable[[float], LeftOut]:
-        """A function from a penalty to the scores of the left-out rows; fits start from the one before."""
-        paths = [fit.logit.path_rows(fit.weighted(fold.train), calibrate=False) for fold in folds]
+    def left_out(self, fold: Callable[[int], Fold], fit: TrialFit) -> Callable[[float, int], LeftOut]:
+        """A function from a penalty to scores of what the first splits leave out; fits start from the one before."""
+        path = cache(lambda number: fit.logit.path_rows(fit.weighted(fold(number).train), calibrate=False))
 
-        def at(penalty: float) -> LeftOut:
-            fitted = [path(penalty / self.n_training) for path in paths]
-            scores = [class_scores(logit, fold.test.array) for logit, fold in zip(fitted, folds)]
-            return LeftOut.of(penalty, np.concatenate(scores), [fold.test for fold in folds])
+        @cache
+        def scores(number: int, penalty: float) -> np.ndarray:
+            return class_scores(path(number)(penalty / self.n_training), fold(number).test.array)
+
+        def at(penalty: float, n_splits: int) -> LeftOut:
+            found = [scores(number, penalty) for number in range(n_splits)]
+            return LeftOut.of(penalty, np.concatenate(found), [fold(number).test for number in range(n_splits)])
 
         return at
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Trials of one recipe along the penalties, on the first split or on more.
+
+    Attributes
+    ----------
+    recipe : Recipe
+    left_out : callable
+        As `TrialRows.left_out` returns it.
+    penalties : sequence of float
+        Descending.
+    trials : list of Trial
+        Added to.
+    tried : dict
+        Those of this path, by the place of the penalty and the number of splits.
+    """
+
+    recipe: Recipe
+    left_out: Callable[[float, int], LeftOut]
+    penalties: Sequence[float]
+    trials: list[Trial]
+    tried: dict[tuple[int, int], Trial] = field(default_factory=dict)
+
+    def loss(self, place: int, n_splits: int) -> float:
+        """Log loss on what the first splits leave out; infinite beyond the ends."""
+        return self.trial(place, n_splits).log_loss if 0 <= place < len(self.penalties) else np.inf
+
+    def trial(self, place: int, n_splits: int) -> Trial:
+        """With the penalty at a place, on what the first splits leave out."""
+        if (place, n_splits) not in self.tried:
+            start = perf_counter()
+            found = self.left_out(self.penalties[place], n_splits)
+            temperature = found.temperature
+            found_loss = found.log_loss(temperature)
+            seconds = perf_counter() - start
+            trial = Trial(self.recipe, n_splits, found.penalty, temperature, found_loss, found.error, seconds)
+            self.tried[place, n_splits] = trial
+            self.trials.append(trial)
+        return self.tried[place, n_splits]
+
+    def downhill(self, place: int, n_splits: int) -> int:
+        """Where a walk ends that goes one way or, if that is up, the other."""
+        step = -1 if self.loss(place - 1, n_splits) < self.loss(place, n_splits) else 1
+        while self.loss(place + step, n_splits) < self.loss(place, n_splits):
+            place += step
+        return place
+
+    def of_all(self, n_splits: int) -> list[Trial]:
+        """Trials on so many splits, by descending penalty."""
+        return [self.tried[place, n] for place, n in sorted(self.tried) if n == n_splits]
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,7 +324,9 @@ class Search:
         ``alpha`` times rows, descending.
     trials : list of Trial
     folds : dict
-        Features that were made, by the part of a recipe that they depend on.
+        Features by the part of a recipe that they depend on.
+    paths : dict of Path
+        By the keys of recipes, of those that may still win.
     """
 
     rows: TrialRows
@@ -269,7 +334,8 @@ class Search:
     fit: Callable[[Recipe], TrialFit]
     penalties: Sequence[float]
     trials: list[Trial]
-    folds: dict[tuple, list[Fold]] = field(default_factory=dict)
+    folds: dict[tuple, Callable[[int], Fold]] = field(default_factory=dict)
+    paths: dict[tuple, Path] = field(default_factory=dict)
 
     def best(self, free: Candidates, start: Recipe) -> Trial:
         """The trial of least log loss: one field of the recipe after the other is varied, in the order of ``free``."""
@@ -278,51 +344,52 @@ class Search:
 
     def _best(self, free: Candidates, start: Recipe) -> Trial:
         best = self._try(start, None)
+        assert best is not None
         for name, values in free.items():
             for value in values:
                 if value == getattr(start, name) or (name == "label_smoothing" and best.error < SEPARABLE):
                     continue
                 tried = self._try(replace(best.recipe, **{name: value}), best)
-                if name == "base_map" and tried.log_loss > NO_BETTER * best.log_loss:
+                if name == "base_map" and (tried is None or tried.log_loss > NO_BETTER * best.log_loss):
                     break  # curves of columns do not help: surfaces over pairs of them will not
-                best = min(best, tried, key=lambda trial: trial.log_loss)
+                best = best if tried is None else min(best, tried, key=lambda trial: trial.log_loss)
             self._keep(best.recipe)
-        return best
+        return self._settled(best)
 
-    def _try(self, recipe: Recipe, best: Trial | None) -> Trial:
-        """The best penalty for a recipe: downhill from that of the best recipe, one way or, if it is up, the other."""
+    def _try(self, recipe: Recipe, best: Trial | None) -> Trial | None:
+        """A recipe on all splits, with the penalty that is best on the first; none for one that is hopeless there.
+
+        With another ridge, map or smoothing that is no better at the best penalty so far, no other is tried.
+        """
         report(f"choices: trial {len(self.trials) + 1}", note="" if best is None else f"log loss {best.log_loss:.4f}")
         fit = self.fit(recipe)
         if recipe.features not in self.folds:
             self.folds[recipe.features] = self.rows.folds(self.bases[recipe.base_map], fit)
         left_out = self.rows.left_out(self.folds[recipe.features], fit)
-        tried: dict[int, Trial] = {}
+        path = self.paths[recipe.key] = Path(recipe, left_out, self.penalties, self.trials)
+        n_splits, place = len(self.rows.splits), self._start(best)
+        if best is None or recipe.base_map != best.recipe.base_map:  # of other inputs: any penalty may serve
+            place = path.downhill(place, 1) if len(self.penalties) > 1 else place
+        if best is not None and n_splits > 1:
+            rival = self.paths[best.recipe.key].loss(self._start(best), 1)
+            if path.loss(place, 1) > HOPELESS * rival:
+                return None
+        if best is not None and path.loss(place, n_splits) < best.log_loss:
+            place = path.downhill(place, 1)
+        return path.trial(place, n_splits)
 
-        def loss(place: int) -> float:
-            if not 0 <= place < len(self.penalties):
-                return np.inf
-            if place not in tried:
-                start = perf_counter()
-                found = left_out(self.penalties[place])
-                temperature = found.temperature
-                found_loss = found.log_loss(temperature)
-                seconds = perf_counter() - start
-                tried[place] = Trial(recipe, found.penalty, temperature, found_loss, found.error, seconds)
-            return tried[place].log_loss
-
-        place = self._start(best)
-        if best is None or loss(place) <= HOPELESS * best.log_loss or recipe.base_map != best.recipe.base_map:
-            step = -1 if loss(place - 1) < loss(place) else 1
-            while loss(place + step) < loss(place):
-                place += step
-        path = [tried[i] for i in sorted(tried)]
-        self.trials.extend(path)
-        return _between(path)
+    def _settled(self, best: Trial) -> Trial:
+        """The best recipe with the penalty that is best on all splits."""
+        path, n_splits = self.paths[best.recipe.key], len(self.rows.splits)
+        path.downhill(self._start(best), n_splits)
+        return _between(path.of_all(n_splits))
 
     def _keep(self, recipe: Recipe) -> None:
         """Forget the features of other recipes."""
         for features in self.folds.keys() - {recipe.features}:
             del self.folds[features]
+        for other in self.paths.keys() - {recipe.key}:
+            del self.paths[other]
 
     def _start(self, best: Trial | None) -> int:
         if best is None or len(self.penalties) == 1:
@@ -330,7 +397,7 @@ class Search:
         return int(np.argmin(np.abs(np.log(np.asarray(self.penalties) / best.penalty))))
 
 
-def _between(path: list[Trial]) -> Trial:
+def _between(path: Sequence[Trial]) -> Trial:
     """The best of a path, its penalty (and temperature) at the vertex of the parabola through it and its neighbours."""
     i = int(np.argmin([trial.log_loss for trial in path]))
     if i in (0, len(path) - 1):
