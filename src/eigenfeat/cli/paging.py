@@ -28,6 +28,7 @@ def write_page(
     train: Rows | None = None,
     shape: tuple[int, int] | None = None,
     seed: int = 0,
+    seconds: float | None = 30.0,
 ) -> None:
     """One page about a model, evaluated on rows it has not seen where there are any."""
     card = dict(getattr(model, "card_", {}))
@@ -37,7 +38,16 @@ def write_page(
     subject, parts = _shown(model, [rows, _some(train, seed)])
     X, y = parts[0] or (None, None)
     write_report(
-        subject, path, X, y, train=parts[1], title=title, image_shape=shape, provenance=_origin(card), random_state=seed
+        subject,
+        path,
+        X,
+        y,
+        train=parts[1],
+        title=title,
+        image_shape=shape,
+        provenance=_origin(card),
+        time_budget=seconds,
+        random_state=seed,
     )
 
 

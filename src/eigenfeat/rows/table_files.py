@@ -11,9 +11,10 @@ import mmap
 import os
 import sys
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -35,6 +36,9 @@ KINDS = {
 MAGIC = ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"PK\x03\x04", "npz"))
 BLOCK = 4 << 20
 """Bytes of text parsed at a time."""
+
+NOTHING_THERE = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null"]
+"""Cells among numbers that say that there is none; of text, whoever uses it decides."""
 
 BATCH = 65_536
 SHOWN = 8
@@ -89,7 +93,7 @@ class TableFile:
         columns = list(self.names if columns is None else columns)
         with explained(self.place):
             if self.kind == "text":
-                yield from self._text_batches(columns)
+                yield from self._streamed(self._opened(), columns)
             elif self.kind == "parquet":
                 file = pyarrow.parquet.ParquetFile(self._path or self._stream)
                 for batch in file.iter_batches(batch_size=BATCH, columns=columns):
@@ -100,7 +104,81 @@ class TableFile:
             else:
                 yield _npz_table(self._path or self._stream, self.place).select(columns)
 
+    def parts(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> Iterator[Callable[[], pa.Table]]:
+        """What `batches` yields, as functions that return one of them each: several threads may call them.
+
+        Parameters
+        ----------
+        columns : sequence of str
+        numbers : sequence of str
+            Columns that are expected to hold numbers, in text files: read as such where all cells of a part are.
+        """
+        if self.kind == "text" and self._cuts_at_lines():
+            with explained(self.place):
+                yield from self._text_parts(list(columns), frozenset(numbers))
+            return
+        for table in self.batches(columns):
+            yield partial(_given, table)
+
     # ------------------------------------------------------------------ text
+
+    def _cuts_at_lines(self) -> bool:
+        """Whether bytes can be cut into lines before they are decoded."""
+        assert self._dialect is not None
+        return all(sign.encode(self._dialect.encoding) == sign.encode() for sign in '\n"')
+
+    def _text_parts(self, columns: list[str], numbers: frozenset[str]) -> Iterator[Callable[[], pa.Table]]:
+        assert self._dialect is not None
+        stream, left, n_lines, header = self._opened(), b"", 0, None
+        while True:
+            found = stream.read(BLOCK)
+            block = left + found
+            if b'"' in block:  # a line may end inside of a cell: only who reads on from the beginning knows
+                rest = pa.PythonFile(_Joined(block, stream), mode="r")
+                for table in self._streamed(rest, columns, header, n_lines):
+                    yield partial(_given, table)
+                return
+            cut = block.rfind(b"\n") + 1 if found else len(block)
+            block, left = block[:cut], block[cut:]
+            if block:
+                yield partial(self._parsed, block, columns, numbers, header, n_lines)
+                header, n_lines = self._dialect.header, n_lines + block.count(b"\n")
+            if not found:
+                return
+
+    def _parsed(
+        self, block: bytes, columns: list[str], numbers: frozenset[str], header: Sequence[str] | None, n_lines: int
+    ) -> pa.Table:
+        """The rows of a block of lines; text where some cell of it is no number."""
+        for typed in (numbers, frozenset[str]()) if numbers else (numbers,):
+            wrong: list[Any] = []
+            try:
+                with explained(self.place):
+                    options = self._options(columns, wrong, threads=False, numbers=typed, header=header)
+                    options[0].block_size = max(BLOCK, len(block) + 1)
+                    table = pyarrow.csv.read_csv(pa.BufferReader(block), *options)
+            except ValueError:
+                if not typed:
+                    raise
+                continue
+            if wrong:
+                raise BadTable(self.place, _ragged(wrong, n_lines))
+            return table.rename_columns(columns)
+        raise AssertionError("text can always be read as text")
+
+    def _streamed(
+        self, stream: Any, columns: Sequence[str], header: Sequence[str] | None = None, n_lines: int = 0
+    ) -> Iterator[pa.Table]:
+        """Tables of a stream of text, the first line of which names the columns unless that was read already."""
+        wrong: list[Any] = []
+        names = self._chosen(columns)
+        with pyarrow.csv.open_csv(stream, *self._options(columns, wrong, threads=False, header=header)) as reader:
+            for batch in reader:
+                if wrong:
+                    break
+                yield pa.Table.from_batches([batch]).rename_columns(names)
+        if wrong:
+            raise BadTable(self.place, _ragged(wrong, n_lines))
 
     def _read_text(self, columns: Sequence[str] | None) -> pa.Table:
         wrong: list[Any] = []
@@ -119,17 +197,6 @@ class TableFile:
             raise BadTable(self.place, _ragged(wrong))
         return _refuse_none(table.rename_columns(self._chosen(columns)), self.place)
 
-    def _text_batches(self, columns: Sequence[str]) -> Iterator[pa.Table]:
-        wrong: list[Any] = []
-        names = self._chosen(columns)
-        with pyarrow.csv.open_csv(self._opened(), *self._options(columns, wrong, threads=False)) as reader:
-            for batch in reader:
-                if wrong:
-                    break
-                yield pa.Table.from_batches([batch]).rename_columns(names)
-        if wrong:
-            raise BadTable(self.place, _ragged(wrong))
-
     def _read_as_fallback(self) -> None:
         assert self._dialect is not None
         self._dialect = Dialect(FALLBACK, self._dialect.delimiter, self._dialect.header)
@@ -146,7 +213,14 @@ class TableFile:
             raise ValueError("the standard input can be read once only")
         return stream
 
-    def _options(self, columns: Sequence[str] | None, wrong: list[Any], threads: bool) -> tuple[Any, Any, Any]:
+    def _options(
+        self,
+        columns: Sequence[str] | None,
+        wrong: list[Any],
+        threads: bool,
+        numbers: frozenset[str] = frozenset(),
+        header: Sequence[str] | None = None,
+    ) -> tuple[Any, Any, Any]:
         dialect = self._dialect
         assert dialect is not None
         raw = dict(zip(self.names, dialect.header))
@@ -158,15 +232,22 @@ class TableFile:
             return "skip"
 
         csv = pyarrow.csv
+        types = {raw[name]: pa.float64() if name in numbers else pa.string() for name in self.names}
         return (
-            csv.ReadOptions(block_size=BLOCK, use_threads=threads, encoding=dialect.encoding),
+            csv.ReadOptions(
+                block_size=BLOCK,
+                use_threads=threads,
+                encoding=dialect.encoding,
+                column_names=None if header is None else list(header),
+            ),
             csv.ParseOptions(
                 delimiter=dialect.delimiter, newlines_in_values=self._may_quote(), invalid_row_handler=note
             ),
             csv.ConvertOptions(
-                column_types=dict.fromkeys(dialect.header, pa.string()),
+                column_types=types,
                 include_columns=chosen,
                 strings_can_be_null=False,
+                null_values=NOTHING_THERE,
             ),
         )
 
@@ -323,17 +404,23 @@ class _Joined(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        if self._head.nbytes and size >= 0:
-            part, self._head = bytes(self._head[:size]), self._head[size:]
-            return part
-        head, self._head = bytes(self._head), self._head[:0]
-        return head + self._rest.read() if size < 0 else self._rest.read(size)
+        head = bytes(self._head if size < 0 else self._head[:size])
+        self._head = self._head[len(head) :]
+        if size < 0:
+            return head + self._rest.read()
+        # No shorter than asked for before the end: a parser takes what it gets for a block, which must hold a line.
+        return head if len(head) == size else head + self._rest.read(size - len(head))
 
 
-def _ragged(wrong: Sequence[Any]) -> list[str]:
+def _given(table: pa.Table) -> pa.Table:
+    return table
+
+
+def _ragged(wrong: Sequence[Any], n_lines: int = 0) -> list[str]:
+    """Lines of a wrong number of cells, in words; so many lines stand before what was read."""
     rows = sorted(wrong, key=lambda row: row.number or 0)
     return [
-        f"{f'line {row.number}' if row.number else 'a line'}: {row.actual_columns} cells where the header has "
+        f"{f'line {row.number + n_lines}' if row.number else 'a line'}: {row.actual_columns} cells where the header has "
         f"{row.expected_columns} ({row.text[:40]!r}). Quote cells that hold the delimiter, or mend the line"
         for row in rows
     ]

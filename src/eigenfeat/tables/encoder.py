@@ -198,20 +198,27 @@ class TableEncoder(TransformerMixin, Estimator):
         used = np.unique(self.inputs_)
         for start in range(0, n_rows, ROWS_AT_A_TIME):
             stop = min(start + ROWS_AT_A_TIME, n_rows)
-            blocks = []
+            block = np.empty((stop - start, out.shape[1]), dtype=out.dtype if self._leaves_numbers else np.float64)
+            first_output = 0
             for plan, j in zip(self.plans_, used):
                 cells = columns[j].slice(start, stop - start)
                 values, unread = plan.apply(cells)
-                blocks.append(values)
+                block[:, first_output : first_output + values.shape[1]] = values
+                first_output += values.shape[1]
                 if unread.any():
                     first = int(np.argmax(unread))
                     count, row, cell = wrong.get(plan.name, (0, start + first, cells[first].as_py()))
                     wrong[plan.name] = (count + int(unread.sum()), row, cell)
-            out[start:stop] = self.scaler_.transform(np.hstack(blocks))
+            out[start:stop] = block if self._leaves_numbers else self.scaler_.transform(block)
         if wrong:
             words = (f"{name!r}: {n} (row {row + 1}: {cell!r})" for name, (n, row, cell) in wrong.items())
             warnings.warn(f"Cells that cannot be read count as missing: {'; '.join(words)}.", stacklevel=2)
         return out
+
+    @property
+    def _leaves_numbers(self) -> bool:
+        """Whether numbers stay as they are: then the scaler has nothing to do."""
+        return isinstance(self.columns, str) and self.columns == "none"
 
     def get_feature_names_out(self, input_features=None):
         """Names of the outputs: of the column, and of the value or part."""
