@@ -39,7 +39,7 @@ LABEL = "Cover_Type"
 
 
 def run(arguments: list[str], **streams) -> tuple[subprocess.CompletedProcess, float, float, float]:
-    """A command of eigenfeat: what it said, its seconds by the clock and of the processor, and its peak memory in GB."""
+    """A command of eigenfeat: what it said, seconds by the clock and of the processor, and peak memory in GB."""
     start = time.perf_counter()
     process = subprocess.Popen([sys.executable, "-m", "eigenfeat.cli", *arguments], stdout=subprocess.PIPE, **streams)
     said: list[bytes] = []

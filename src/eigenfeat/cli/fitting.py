@@ -23,7 +23,6 @@ from eigenfeat.cli.selection import FEW_ROWS, choose, cross_validated, richer, s
 from eigenfeat.cli.talk import Talk, timed
 from eigenfeat.tables import Task
 
-
 CHOOSING, FITTING, EVALUATING = 0.3, 0.65, 0.3
 """Shares, of the time that is left then, that a choice, a fit and the evaluation of what it led to may take."""
 

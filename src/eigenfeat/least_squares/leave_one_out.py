@@ -104,7 +104,9 @@ class LeaveOneOut:
         step = max(1, BLOCK_ENTRIES // width)
         for start in range(0, len(self.present), step):
             prepared = self._prepared(self.present[start : start + step])
-            totals += [self._total(prepared, float(alpha)) for alpha in counted(alphas, "leave-one-out: candidate alpha")]
+            totals += [
+                self._total(prepared, float(alpha)) for alpha in counted(alphas, "leave-one-out: candidate alpha")
+            ]
         return totals / self.weights[self.present].sum()
 
     def _prepared(self, index: np.ndarray) -> Prepared:

@@ -10,9 +10,7 @@ import io
 import mmap
 import os
 import sys
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -23,7 +21,9 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from eigenfeat.rows.bad_tables import BadTable, explained, ragged
 from eigenfeat.rows.dialects import FALLBACK, HEAD, Dialect, find_dialect
+from eigenfeat.rows.joined_stream import JoinedStream, filled
 
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 KINDS = {
@@ -41,19 +41,7 @@ NOTHING_THERE = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null"]
 """Cells among numbers that say that there is none; of text, whoever uses it decides."""
 
 BATCH = 65_536
-SHOWN = 8
 STANDARD_INPUT = "-"
-
-
-class BadTable(ValueError):
-    """A file that cannot be read as a table: everything that is wrong with it, in one message."""
-
-    def __init__(self, place: str, problems: Sequence[str]) -> None:
-        more = [f"and {len(problems) - SHOWN} more"] if len(problems) > SHOWN else []
-        lines = [*problems[:SHOWN], *more]
-        super().__init__(
-            f"{place}: {lines[0]}" if len(lines) == 1 else "\n  - ".join([f"{place} has problems:", *lines])
-        )
 
 
 @dataclass
@@ -134,7 +122,7 @@ class TableFile:
             found = stream.read(BLOCK)
             block = left + found
             if b'"' in block:  # a line may end inside of a cell: only who reads on from the beginning knows
-                rest = pa.PythonFile(_Joined(block, stream), mode="r")
+                rest = pa.PythonFile(JoinedStream(block, stream), mode="r")
                 for table in self._streamed(rest, columns, header, n_lines):
                     yield partial(_given, table)
                 return
@@ -162,7 +150,7 @@ class TableFile:
                     raise
                 continue
             if wrong:
-                raise BadTable(self.place, _ragged(wrong, n_lines))
+                raise BadTable(self.place, ragged(wrong, n_lines))
             return table.rename_columns(columns)
         raise AssertionError("text can always be read as text")
 
@@ -178,7 +166,7 @@ class TableFile:
                     break
                 yield pa.Table.from_batches([batch]).rename_columns(names)
         if wrong:
-            raise BadTable(self.place, _ragged(wrong, n_lines))
+            raise BadTable(self.place, ragged(wrong, n_lines))
 
     def _read_text(self, columns: Sequence[str] | None) -> pa.Table:
         wrong: list[Any] = []
@@ -194,7 +182,7 @@ class TableFile:
             if self._path is not None:  # once more, in one thread: only then are lines numbered
                 wrong.clear()
                 pyarrow.csv.read_csv(self._opened(), *self._options(columns, wrong, threads=False))
-            raise BadTable(self.place, _ragged(wrong))
+            raise BadTable(self.place, ragged(wrong))
         return _refuse_none(table.rename_columns(self._chosen(columns)), self.place)
 
     def _read_as_fallback(self) -> None:
@@ -307,15 +295,15 @@ def open_table(place: str | os.PathLike, delimiter: str | None = None, encoding:
 
 def _from_stream(stream: BinaryIO, place: str, delimiter: str | None, encoding: str | None) -> TableFile:
     """A table of a stream that can be read once, known by its first bytes."""
-    head = _fill(stream, b"", HEAD)
+    head = filled(stream, b"", HEAD)
     if head.startswith(b"\x1f\x8b"):
-        unpacked = pa.CompressedInputStream(pa.PythonFile(_Joined(head, stream), mode="r"), "gzip")
+        unpacked = pa.CompressedInputStream(pa.PythonFile(JoinedStream(head, stream), mode="r"), "gzip")
         head, stream = unpacked.read(HEAD), unpacked
     for magic, kind in MAGIC:
         if head.startswith(magic):
             return _typed_file(place, kind, None, io.BytesIO(head + stream.read()))
     with explained(place):
-        return _text_file(place, head, delimiter, encoding, _stream=pa.PythonFile(_Joined(head, stream), mode="r"))
+        return _text_file(place, head, delimiter, encoding, _stream=pa.PythonFile(JoinedStream(head, stream), mode="r"))
 
 
 def _text_file(place: str, head: bytes, delimiter: str | None, encoding: str | None, **source: Any) -> TableFile:
@@ -384,78 +372,11 @@ def _opened(path: Path, compression: str | None) -> Any:
     return pa.input_stream(str(path), compression=compression)
 
 
-def _fill(stream: Any, start: bytes, size: int) -> bytes:
-    parts = [start]
-    while sum(map(len, parts)) < size:
-        part = stream.read(size - sum(map(len, parts)))
-        if not part:
-            break
-        parts.append(part)
-    return b"".join(parts)
-
-
-class _Joined(io.RawIOBase):
-    """Bytes that were read already, and then the rest of their stream."""
-
-    def __init__(self, head: bytes, rest: Any) -> None:
-        self._head, self._rest = memoryview(head), rest
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        head = bytes(self._head if size < 0 else self._head[:size])
-        self._head = self._head[len(head) :]
-        if size < 0:
-            return head + self._rest.read()
-        # No shorter than asked for before the end: a parser takes what it gets for a block, which must hold a line.
-        return head if len(head) == size else head + self._rest.read(size - len(head))
-
-
 def _given(table: pa.Table) -> pa.Table:
     return table
-
-
-def _ragged(wrong: Sequence[Any], n_lines: int = 0) -> list[str]:
-    """Lines of a wrong number of cells, in words; so many lines stand before what was read."""
-    rows = sorted(wrong, key=lambda row: row.number or 0)
-    return [
-        f"{f'line {row.number + n_lines}' if row.number else 'a line'}: {row.actual_columns} cells where the header has "
-        f"{row.expected_columns} ({row.text[:40]!r}). Quote cells that hold the delimiter, or mend the line"
-        for row in rows
-    ]
 
 
 def _refuse_none(table: pa.Table | None, place: str) -> pa.Table:
     if table is None or table.num_rows == 0:
         raise BadTable(place, ["it has no rows"])
     return table
-
-
-@contextmanager
-def explained(place: str) -> Iterator[None]:
-    """What the readers of formats raise, as a refusal that names the file."""
-    try:
-        yield
-    except BadTable:
-        raise
-    except FileNotFoundError:
-        raise FileNotFoundError(f"there is no file {place}") from None
-    except (
-        ValueError,
-        OSError,
-        EOFError,
-        KeyError,
-        NotImplementedError,
-        OverflowError,
-        zipfile.BadZipFile,
-        pa.ArrowException,
-    ) as problem:
-        words = str(problem) or type(problem).__name__
-        if place in words:
-            raise
-        if "straddling" in words or "out of sync" in words:
-            words = "a quote that is opened is never closed, or a cell is longer than 4 MB"
-        raise ValueError(
-            f"{place} cannot be read ({words}): it is damaged, cut short or of another format. Write it again"
-        ) from problem

@@ -11,7 +11,6 @@ from eigenfeat._threads import blas_for_this_thread, one_blas_thread
 from eigenfeat.rows import Block, RandomRows, RowSource, as_row_source, held, mapped, over_parts, row_blocks
 from eigenfeat.stages.stage import Stage
 
-
 FEW_ROWS = 256
 """Up to so many rows, preparing quicker steps takes longer than they save."""
 
