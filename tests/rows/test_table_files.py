@@ -97,6 +97,15 @@ def test_a_part_with_a_cell_that_is_no_number_is_text(tmp_path, monkeypatch):
     assert kinds.count("string") == 1
 
 
+@pytest.mark.parametrize(("head", "kind"), [('"a","b"\n', "double"), ('"a\nb",c\n', "string")])
+def test_quoted_names_leave_parts_cut_at_lines(head, kind, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(head + "1,2\n" * 3)
+    file = open_table(path)
+    (table,) = [part() for part in file.parts(file.names, file.names)]
+    assert [str(table.column(0).type), len(table)] == [kind, 3]
+
+
 def test_ragged_lines_of_parts_have_their_numbers(tmp_path, monkeypatch):
     monkeypatch.setattr(table_files, "BLOCK", 32)
     path = tmp_path / "t.csv"

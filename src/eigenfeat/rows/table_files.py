@@ -121,7 +121,7 @@ class TableFile:
         while True:
             found = stream.read(BLOCK)
             block = left + found
-            if b'"' in block:  # a line may end inside of a cell: only who reads on from the beginning knows
+            if _may_break_cells(block, header is None):
                 rest = pa.PythonFile(JoinedStream(block, stream), mode="r")
                 for table in self._streamed(rest, columns, header, n_lines):
                     yield partial(_given, table)
@@ -370,6 +370,15 @@ def _npz_table(source: Any, place: str) -> pa.Table:
 
 def _opened(path: Path, compression: str | None) -> Any:
     return pa.input_stream(str(path), compression=compression)
+
+
+def _may_break_cells(block: bytes, has_header: bool) -> bool:
+    """Whether a line may end inside of a quoted cell, so that only who reads on from the beginning knows.
+
+    Names of columns are often quoted where cells are not: a first line whose quotes are all closed is one line.
+    """
+    end = block.find(b"\n") if has_header else -1
+    return (end >= 0 and block.count(b'"', 0, end) % 2 == 1) or block.find(b'"', end + 1) >= 0
 
 
 def _given(table: pa.Table) -> pa.Table:

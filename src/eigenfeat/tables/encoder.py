@@ -20,7 +20,7 @@ from eigenfeat.tables.frames import array_columns, as_arrow, is_frame
 from eigenfeat.tables.plans import ColumnPlan
 from eigenfeat.tables.rules import KINDS, Finding, Limits, find
 
-ROWS_AT_A_TIME = 65_536
+ROWS_AT_A_TIME, TILE_ROWS = 65_536, 1024
 
 
 class TableEncoder(TransformerMixin, Estimator):
@@ -198,18 +198,19 @@ class TableEncoder(TransformerMixin, Estimator):
         used = np.unique(self.inputs_)
         for start in range(0, n_rows, ROWS_AT_A_TIME):
             stop = min(start + ROWS_AT_A_TIME, n_rows)
-            block = np.empty((stop - start, out.shape[1]), dtype=out.dtype if self._leaves_numbers else np.float64)
-            first_output = 0
+            blocks = []
             for plan, j in zip(self.plans_, used):
                 cells = columns[j].slice(start, stop - start)
                 values, unread = plan.apply(cells)
-                block[:, first_output : first_output + values.shape[1]] = values
-                first_output += values.shape[1]
+                blocks.append(values)
                 if unread.any():
                     first = int(np.argmax(unread))
                     count, row, cell = wrong.get(plan.name, (0, start + first, cells[first].as_py()))
                     wrong[plan.name] = (count + int(unread.sum()), row, cell)
-            out[start:stop] = block if self._leaves_numbers else self.scaler_.transform(block)
+            if self._leaves_numbers:
+                _side_by_side(blocks, out[start:stop])
+            else:
+                out[start:stop] = self.scaler_.transform(np.hstack(blocks))
         if wrong:
             words = (f"{name!r}: {n} (row {row + 1}: {cell!r})" for name, (n, row, cell) in wrong.items())
             warnings.warn(f"Cells that cannot be read count as missing: {'; '.join(words)}.", stacklevel=2)
@@ -257,6 +258,15 @@ class TableEncoder(TransformerMixin, Estimator):
         tags.input_tags.categorical = True
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def _side_by_side(blocks: list[np.ndarray], out: np.ndarray) -> None:
+    """Columns after columns, some rows at a time: these stay in cache until all of their columns are there."""
+    edges = np.cumsum([0, *(block.shape[1] for block in blocks)])
+    for start in range(0, len(out), TILE_ROWS):
+        tile = slice(start, start + TILE_ROWS)
+        for block, first, last in zip(blocks, edges, edges[1:]):
+            out[tile, first:last] = block[tile]
 
 
 def _some(left_out: Mapping[str, str], limit: int = 8) -> str:
