@@ -45,6 +45,7 @@ def write_page(
         train=parts[1],
         title=title,
         image_shape=shape,
+        target_names=list(card.get("label", ())),
         provenance=_origin(card),
         time_budget=seconds,
         random_state=seed,

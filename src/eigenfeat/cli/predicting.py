@@ -110,7 +110,7 @@ def _stream(
         raise ValueError(f"{data} has no rows")
     names = list(parts[0].said) if parts else []
     joined = {name: np.concatenate([part.said[name] for part in parts]) for name in names}
-    return n_rows, joined, np.concatenate([part.truth for part in parts]) if parts else None  # type: ignore[misc]
+    return n_rows, joined, np.concatenate([part.truth for part in parts]) if parts else None
 
 
 def _parts(

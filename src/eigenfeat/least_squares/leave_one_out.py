@@ -105,7 +105,7 @@ class LeaveOneOut:
         for start in range(0, len(self.present), step):
             prepared = self._prepared(self.present[start : start + step])
             totals += [
-                self._total(prepared, float(alpha)) for alpha in counted(alphas, "leave-one-out: candidate alpha")
+                self._total(prepared, float(alpha)) for alpha in counted(list(alphas), "leave-one-out: candidate alpha")
             ]
         return totals / self.weights[self.present].sum()
 
