@@ -78,6 +78,7 @@ def _origin(card: dict[str, Any]) -> Provenance:
         sha256=str(card["sha256"]),
         n_rows=int(card["rows"]),
         n_columns=int(card["columns"]),
+        n_fitted=int(card["rows fitted"]) if card.get("holdout") != "cv" else None,
         label=", ".join(card["label"]),
         command=str(card["command"]),
         seed=int(card["seed"]),

@@ -120,6 +120,7 @@ def render(
         None if X is None else Rows.of(X, y),
         None if train is None else Rows.of(train[0], train[1]),
         target_names,
+        (provenance or Provenance()).n_fitted,
     )
     rows = subject.rows
     width = len(column_names(subject, None if rows is None else rows.X))
