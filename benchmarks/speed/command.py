@@ -147,10 +147,11 @@ def main() -> None:
         table, model, page, said = (folder / n for n in ("covertype.csv", "model.skops", "report.html", "said.csv"))
         columns = dict(zip([*NAMES, LABEL], [*data["X"][chosen].T, data["y"][chosen]]))
         pyarrow.csv.write_csv(pa.table({name: pa.array(values) for name, values in columns.items()}), table)
-        print(f"{len(chosen):,} rows, {table.stat().st_size / 1e6:.0f} MB; {readings(table)}", flush=True)
+        print(f"{len(chosen):,} rows, {table.stat().st_size / 1e6:.0f} MB", flush=True)
         if not asked.predict_only:
             fitted(table, model, page, asked)
         answered(table, model, said, len(chosen))
+        print(readings(table))  # last: what a process has read counts for the peak memory of those it starts
         if not (asked.no_boosting or asked.predict_only):
             seconds, wrong, n = boosting(table, 0)
             print(f"HistGradientBoostingClassifier(): {seconds:.0f} s, held-out error {wrong:.2%} of {n:,} rows")
