@@ -9,7 +9,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from eigenfeat import FisherLDA, make_tabular
 from eigenfeat.cli.data import Rows
 from eigenfeat.cli.evaluation import Result
-from eigenfeat.cli.selection import Score, cross_validated, folds_of, rows_within, simplest
+from eigenfeat.cli.selection import Score, choose, cross_validated, folds_of, richer, simplest
 
 
 def iris():
@@ -35,10 +35,34 @@ def test_the_simplest_of_equals_is_taken():
     assert simplest(scores, ("a", "b", "c")).name == "b"
 
 
-def test_rows_within_a_time():
-    rows = Rows(pa.table({"x": np.arange(50_000.0)}), np.zeros(50_000), ("y",), "made")
-    assert len(rows_within(lambda some: 1e-3 * len(some), rows, 30.0, 0)) < 30_000
-    assert len(rows_within(lambda some: 1e-9, rows, 30.0, 0)) == 50_000
-    few = rows.take(np.arange(8))
+def test_folds_need_rows():
     with pytest.raises(ValueError, match="too few"):
-        folds_of(few, "regression", 5, 0)
+        folds_of(iris().take(np.arange(8)), "regression", 5, 0)
+
+
+def test_methods_that_time_did_not_suffice_for_are_named():
+    rows = iris()
+    models = {"lda": make_tabular(FisherLDA()), "gem": make_tabular()}
+    scores, untried = choose(models, rows, "classification", 0, 60.0)
+    assert {score.name for score in scores} == set(models) and not untried
+    scores, untried = choose(models, rows, "classification", 0, 1e-9)
+    assert not scores and untried == ["lda", "gem"]
+
+
+def test_of_methods_that_do_as_well_on_a_sample_of_many_rows_the_richest():
+    class Known:
+        def __init__(self, right):
+            self.right = right
+
+        def fit(self, X, y):
+            return self
+
+        def predict(self, X):
+            return X.column("x").to_numpy() if self.right else np.zeros(len(X))
+
+    values = np.arange(50_000.0)
+    rows = Rows(pa.table({"x": values}), values, ("y",), "made")
+    assert richer(lambda name, _, rows: Known(True), rows, ("plain", "rich"), 0)[0] == "rich"
+    best, words = richer(lambda name, _, rows: Known(name == "plain"), rows, ("plain", "rich"), 0)
+    assert best == "plain" and "rich 100.0%" in words and "10,000" in words
+    assert richer(lambda name, _, rows: Known(True), rows, ("plain", "rich"), 0, 0.0)[0] == "plain"

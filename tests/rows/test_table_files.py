@@ -64,6 +64,57 @@ def test_all_ragged_lines_in_one_message(tmp_path):
         list(open_table(path).batches())
 
 
+def in_parts(path, *args, **kwargs):
+    file = open_table(path, **kwargs)
+    return pa.concat_tables([part() for part in file.parts(file.names, *args)])
+
+
+@pytest.mark.parametrize("quoted", [False, True])
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16"])
+@pytest.mark.parametrize("block", [512, 1 << 20])
+def test_parts_are_the_table(quoted, encoding, block, tmp_path, monkeypatch):
+    monkeypatch.setattr(table_files, "BLOCK", block)
+    lines = [f"{i},wört {i},{i / 3}" for i in range(300)]
+    if quoted:
+        lines[200] = '200,"two\nlines, one cell",1'
+    path = tmp_path / "t.csv"
+    path.write_bytes(("a;b".replace(";", ",") + ",c\n" + "\n".join(lines)).encode(encoding))
+    whole = open_table(path, encoding=encoding).read()
+    assert in_parts(path, encoding=encoding).equals(whole)
+    file = open_table(path, encoding=encoding)
+    typed = [row for part in file.parts(file.names, ["a", "c"]) for row in part().to_pylist()]
+    numbers = [{**row, "a": float(row["a"]), "c": float(row["c"])} for row in whole.to_pylist()]
+    assert [{**row, "a": float(row["a"]), "c": float(row["c"])} for row in typed] == numbers
+
+
+def test_a_part_with_a_cell_that_is_no_number_is_text(tmp_path, monkeypatch):
+    monkeypatch.setattr(table_files, "BLOCK", 32)
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "1,NA\n" * 20 + "many,2\n" + "3,\n" * 20)
+    file = open_table(path)
+    kinds = [str(table.column("a").type) for part in file.parts(["a", "b"], ["a", "b"]) if len(table := part())]
+    assert {"double", "string"} == set(kinds)
+    assert kinds.count("string") == 1
+
+
+@pytest.mark.parametrize(("head", "kind"), [('"a","b"\n', "double"), ('"a\nb",c\n', "string")])
+def test_quoted_names_leave_parts_cut_at_lines(head, kind, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(head + "1,2\n" * 3)
+    file = open_table(path)
+    (table,) = [part() for part in file.parts(file.names, file.names)]
+    assert [str(table.column(0).type), len(table)] == [kind, 3]
+
+
+def test_ragged_lines_of_parts_have_their_numbers(tmp_path, monkeypatch):
+    monkeypatch.setattr(table_files, "BLOCK", 32)
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "1,2\n" * 50 + "1,2,3\n")
+    for numbers in ([], ["a", "b"]):
+        with pytest.raises(BadTable, match="line 52: 3 cells"):
+            in_parts(path, numbers)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [

@@ -57,3 +57,32 @@ def test_sparse_inputs_and_memory_maps_are_sources(data, tmp_path):
 def test_integers_are_read_as_floats():
     rows = as_row_source(np.arange(6, dtype=np.uint8).reshape(3, 2))
     assert rows.rows(slice(0, 3)).dtype == rows.dtype == np.float64
+
+
+@pytest.mark.parametrize("n_scores", [1, 7, 40])
+@pytest.mark.parametrize("keep", [False, True])
+@pytest.mark.parametrize("name", ["cubic", "soft-cubic", "spline", "rectified"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_scores_of_many_rows_are_those_of_formed_features(name, keep, n_scores, dtype):
+    rng = np.random.default_rng(0)
+    X, components = rng.normal(size=(700, 5)).astype(dtype), rng.normal(size=(3, 5)).astype(dtype)
+    feature_map = as_feature_map(name).fit(X @ components.T)
+    stage = FeatureLayer(Affine.of(components.T), feature_map, np.linspace(1, 2, 5) if keep else None)
+    linear = Affine.of(rng.normal(size=(stage.n_columns(5), n_scores)).astype(dtype), np.ones(n_scores))
+    chain = Chain((Chain((stage, linear)), linear_part(n_scores)))
+    result = chain.at(X)
+    assert result.dtype == dtype
+    np.testing.assert_allclose(result, chain.apply(X), rtol=0, atol=(3e-4 if dtype == np.float32 else 1e-11))
+
+
+def linear_part(n_scores):
+    return Affine.of(np.eye(n_scores)[:, :1])
+
+
+def test_scores_from_pieces_form_no_features():
+    X = np.random.default_rng(0).normal(size=(10, 5))
+    stage = layer(np.eye(5), "soft-cubic")
+    fused = Chain((stage, Affine.of(np.ones((stage.n_columns(5), 2))))).fused()
+    assert [type(s).__name__ for s in fused.stages] == ["LayerScores"]
+    assert fused.widest(5) < stage.n_columns(5) and fused.n_columns(5) == 2
+    assert fused.apply(X).shape == (10, 2)

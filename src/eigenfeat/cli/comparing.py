@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from eigenfeat import _progress
+from eigenfeat.cli.budget import Clock, TimeUp, cut_off, fitted_within
 from eigenfeat.cli.data import Rows, read_rows, task_of
 from eigenfeat.cli.fitting import Order, Outcome, keep
 from eigenfeat.cli.methods import BASELINES, METHODS, MOST_KERNEL_ROWS, on_table
 from eigenfeat.cli.selection import Score, cross_validated
 from eigenfeat.cli.talk import Talk
+
+COMPARING = 0.6
+"""Share of the time that a comparison may take; the rest is for the fit of the best to all rows."""
 
 SLOW = ("feast",)
 """Left to those who ask for it."""
@@ -34,23 +37,27 @@ def run_compare(order: Order, methods: list[str], most_rows: int, talk: Talk) ->
     if len(rows) > most_rows:
         few = rows.take(np.sort(np.random.default_rng(order.seed).choice(len(rows), most_rows, replace=False)))
         talk.warn(f"compared on {most_rows:,} of {len(rows):,} rows (--rows); the best is fitted to all of them")
-    scores, failed = _scores(order, few, task.name, methods, talk)
+    clock = Clock(order.budget)
+    scores, failed = _scores(order, few, task.name, methods, clock.share(COMPARING), talk)
     for name, why in failed.items():
         talk.warn(f"{name} could not be fitted: {why}")
     best = _best(scores, task.name)
     _tell(talk, scores, task.name, best)
-    model = _built(best.name, task.name, rows, order)
     with talk.progress(f"fitting {best.name} to all rows"):
-        start = time.perf_counter()
-        model.fit(rows.X, rows.y)
-        seconds = {"fitting": time.perf_counter() - start}
-    chosen_by = "the best of a comparison by cross-validation"
-    outcome = Outcome(model, best.name, chosen_by, rows, rows, None, task, best.result, {}, seconds)
+        done = fitted_within(lambda some: _built(best.name, task.name, some, order), rows, clock.left, order.seed)
+    if done is None:
+        raise ValueError(
+            f"there was no time left to fit {best.name}: give more than {order.budget:.0f} s, or fewer --method"
+        )
+    if len(done.rows) < len(rows):
+        talk.warn(f"fitted on {len(done.rows):,} of {len(rows):,} rows, to keep within {order.budget:.0f} s")
+    chosen_by, seconds = "the best of a comparison by cross-validation", {"fitting": done.seconds}
+    outcome = Outcome(done.model, best.name, chosen_by, rows, done.rows, None, task, best.result, {}, seconds)
     keep(replace(order, holdout="cv"), outcome, talk)
     talk.facts["leaderboard"] = [
         {"method": s.name, "loss": s.loss, "seconds": s.seconds, **s.result.as_dict()} for s in scores
     ]
-    talk.say(f"Model   {order.output}  ({best.name}, fitted to all {len(rows):,} rows)")
+    talk.say(f"Model   {order.output}  ({best.name}, fitted to {len(done.rows):,} rows)")
 
 
 def _candidates(task: str, asked: list[str], n_rows: int) -> list[str]:
@@ -70,25 +77,29 @@ def _built(name: str, task: str, rows: Rows, order: Order) -> Any:
     return on_table(estimator, int(np.prod(rows.X.shape)), order.reading.kinds, not rows.is_table)
 
 
-def _scores(order: Order, rows: Rows, task: str, methods: list[str], talk: Talk) -> tuple[list[Score], dict[str, str]]:
+def _scores(
+    order: Order, rows: Rows, task: str, methods: list[str], seconds: float | None, talk: Talk
+) -> tuple[list[Score], dict[str, str]]:
     """Scores, the best first, and what could not be fitted."""
     scores: list[Score] = []
     failed: dict[str, str] = {}
     names = _candidates(task, methods, len(rows))
-    start = time.perf_counter()
+    clock = Clock(seconds)
     with talk.progress("comparing"):
         for k, name in enumerate(names):
             best = min(scores, key=lambda s: s.loss).name if scores else ""
             _progress.report(f"method {name},", k, len(names), f"best so far {best}" if best else "")
             try:
-                scores.append(cross_validated(name, _built(name, task, rows, order), rows, task, 5, order.seed))
+                with cut_off(clock.left):
+                    scores.append(cross_validated(name, _built(name, task, rows, order), rows, task, 5, order.seed))
+            except TimeUp:
+                talk.warn(f"the time did not suffice to try {', '.join(names[k:])}")
+                break
             except ValueError as problem:
                 failed[name] = str(problem).splitlines()[0]
-            if order.budget is not None and time.perf_counter() - start > order.budget and k + 1 < len(names):
-                talk.warn(f"the time is used up: {', '.join(names[k + 1 :])} were not tried")
-                break
     if not scores:
-        raise ValueError(f"nothing could be fitted to {rows.place}: {next(iter(failed.values()))}")
+        why = next(iter(failed.values()), f"{names[0]} takes longer than {order.budget or 0:.0f} s")
+        raise ValueError(f"nothing could be fitted to {rows.place}: {why}")
     return sorted(scores, key=lambda score: score.loss), failed
 
 

@@ -128,7 +128,9 @@ def multilabel(y: np.ndarray, scores: np.ndarray, y_train: np.ndarray) -> Result
         "micro F1": float(2 * both / max(1, y.sum() + said.sum())),
         "rows with all labels right": float(np.mean((y == said).all(axis=1))),
     }
-    interval = wilson(wrong, n_cells)
+    by_row = (y != said).mean(axis=1)  # labels of a row are not independent of each other: rows are
+    spread = Z * float(by_row.std()) / math.sqrt(len(y))
+    interval = max(0.0, wrong / n_cells - spread), min(1.0, wrong / n_cells + spread)
     warnings = ["no better than always saying the usual labels"] if wrong / n_cells >= baseline else []
     return Result(
         "multilabel", len(y), wrong / n_cells, interval, baseline, "always the usual labels", extra, tuple(warnings)

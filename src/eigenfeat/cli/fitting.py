@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import platform
 import sys
-import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import sklearn
-from sklearn.base import clone
 
 import eigenfeat
+from eigenfeat.cli.budget import TRIAL_SIZES, Clock, TimeUp, cut_off, fitted_within, foreseen
 from eigenfeat.cli.data import Reading, Rows, file_hash, read_rows, split, task_of
 from eigenfeat.cli.evaluation import Result, evaluate
 from eigenfeat.cli.importance import dominant, importance
-from eigenfeat.cli.methods import AUTO, METHODS, can_evaluate, named, on_table
+from eigenfeat.cli.methods import AUTO, MANY_ROWS, METHODS, can_evaluate, for_rows, named, on_table
 from eigenfeat.cli.paging import write_page
-from eigenfeat.cli.selection import FEW_ROWS, choose, cross_validated, rows_within, simplest
+from eigenfeat.cli.selection import FEW_ROWS, choose, cross_validated, richer, simplest
 from eigenfeat.cli.talk import Talk, timed
 from eigenfeat.tables import Task
+
+CHOOSING, FITTING, EVALUATING = 0.3, 0.65, 0.3
+"""Shares, of the time that is left then, that a choice, a fit and the evaluation of what it led to may take."""
+
+PAGE_SECONDS = 30.0
+"""What the parts of a report that can do with less may take together."""
 
 
 @dataclass(frozen=True)
@@ -59,43 +65,40 @@ class Outcome:
 
 def run_fit(order: Order, talk: Talk) -> None:
     """Read, choose, fit, evaluate, save, tell."""
-    outcome = _fitted(order, talk)
+    clock = Clock(order.budget)
+    outcome = _fitted(order, clock, talk)
     keep(order, outcome, talk)
     _tell(order, talk, outcome)
     if order.report is not None:
+        left = PAGE_SECONDS if clock.left is None else min(PAGE_SECONDS, clock.left / 2)
         with talk.progress("writing the report"):
-            write_page(outcome.model, order.report, outcome.test, outcome.train, seed=order.seed)
+            write_page(outcome.model, order.report, outcome.test, outcome.train, seed=order.seed, seconds=left)
         talk.facts["report"] = str(order.report)
         talk.say(f"Report  {order.report}  (open it in a browser)")
 
 
-def _fitted(order: Order, talk: Talk) -> Outcome:
+def _fitted(order: Order, clock: Clock, talk: Talk) -> Outcome:
     seconds: dict[str, float] = {}
-    start = time.perf_counter()
     with talk.progress("reading"), timed(seconds, "reading"):
         rows = read_rows(order.data, order.reading, task=order.task)
     for note in rows.notes:
         talk.warn(note)
     task = _task(order, rows, talk)
     train, test = _held_out(order, rows, task)
-    budget = None if order.budget is None else order.budget - (time.perf_counter() - start)
     with talk.progress("choosing a method"), timed(seconds, "choosing"):
-        method, model, chosen_by = _model(order, train, task, budget)
-    if order.budget is not None:
-        with talk.progress("finding how many rows the time allows"), timed(seconds, "choosing"):
-            whole, left = train, order.budget - (time.perf_counter() - start)
-            train = rows_within(lambda some: _seconds(clone(model), some), whole, max(left, 1.0), order.seed)
-        if len(train) < len(whole):
-            talk.warn(f"fitted on {len(train):,} of {len(whole):,} rows, to keep within {order.budget:.0f} s")
-    with talk.progress(f"fitting {method}"), timed(seconds, "fitting"):
-        model.fit(train.X, train.y)
+        choice = _choice(order, train, task, clock.share(CHOOSING))
+    for words in choice.warnings:
+        talk.warn(words)
+    with talk.progress(f"fitting {choice.method}"), timed(seconds, "fitting"):
+        choice, model, fitted_on = _fit(order, choice, train, task, clock, talk)
     result, weights = None, {}
     if task is not None and can_evaluate(model):
         with talk.progress("evaluating"), timed(seconds, "evaluating"):
-            result = _result(order, model, train, test, task)
+            result, test = _result(order, model, fitted_on, test, task, clock, talk)
             if result is not None:
-                weights = importance(model, train if test is None else test, task.name, order.seed)
-    return Outcome(model, method, chosen_by, rows, train, test, task, result, weights, seconds)
+                judged = fitted_on if test is None else test
+                weights = importance(model, judged, task.name, order.seed, seconds=clock.share(EVALUATING))
+    return Outcome(model, choice.method, choice.why, rows, fitted_on, test, task, result, weights, seconds)
 
 
 def _task(order: Order, rows: Rows, talk: Talk) -> Task | None:
@@ -130,39 +133,86 @@ def _held_out(order: Order, rows: Rows, task: Task | None) -> tuple[Rows, Rows |
     return split(rows, share, order.seed, task)
 
 
-def _model(order: Order, train: Rows, task: Task | None, budget: float | None) -> tuple[str, Any, str]:
-    """An unfitted model, what it is called, and how it was chosen."""
-    n_cells = int(np.prod(train.X.shape))
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """A method, how rows become an unfitted model of it, why it was chosen, and what there is to say about that."""
 
-    def built(name: str, parameters: dict[str, Any]) -> Any:
+    method: str
+    make: Callable[[Rows], Any]
+    why: str
+    warnings: tuple[str, ...] = ()
+
+
+def _choice(order: Order, train: Rows, task: Task | None, seconds: float | None) -> Choice:
+    """The method that was asked for, or the one that does best on training rows left out."""
+
+    def built(name: str, parameters: dict[str, Any], rows: Rows) -> Any:
         estimator = named(name, "classification" if task is None else task.name, parameters)
-        return on_table(estimator, n_cells, order.reading.kinds, not train.is_table)
+        n_classes = 0 if rows.y is None else len(np.unique(rows.y))
+        estimator = for_rows(estimator, name, parameters, len(rows), n_classes)
+        return on_table(estimator, int(np.prod(train.X.shape)), order.reading.kinds, not train.is_table)
+
+    def choice(name: str, why: str, *notes: str, parameters: dict[str, Any] | None = None) -> Choice:
+        return Choice(name, lambda rows: built(name, parameters or {}, rows), why, notes)
 
     if order.method != "auto":
-        return order.method, built(order.method, order.parameters), "as asked"
+        return choice(order.method, "as asked", parameters=order.parameters)
     assert task is not None
     names = AUTO[task.name]
-    if order.parameters or len(train) > FEW_ROWS or not train.is_table:
-        return names[-1], built(names[-1], order.parameters), "the default"
-    scores = choose({name: built(name, {}) for name in names}, train, task.name, order.seed, budget and budget / 3)
-    best = simplest(scores, names).name
+    if order.parameters or not train.is_table:
+        return choice(names[-1], "the default", parameters=order.parameters)
+    if len(train) >= MANY_ROWS and task.name == "classification":
+        return choice(*richer(built, train, ("gem", "gem-splines"), order.seed, seconds))
+    if len(train) > FEW_ROWS:
+        return choice(names[-1], "the default")
+    scores, untried = choose({n: built(n, {}, train) for n in names}, train, task.name, order.seed, seconds)
+    notes = [f"the time did not suffice to try {', '.join(untried)}"] if untried else []
+    if not scores:
+        return choice(names[0], "the simplest: there was no time to compare", *notes)
     others = ", ".join(f"{score.name} {score.result.error:.1%}" for score in scores)
-    return best, built(best, {}), f"the simplest of about the smallest cross-validated error on its rows ({others})"
+    best = simplest(scores, names).name
+    return choice(best, f"the simplest of about the smallest cross-validated error on its rows ({others})", *notes)
 
 
-def _seconds(model: Any, rows: Rows) -> float:
-    start = time.perf_counter()
-    model.fit(rows.X, rows.y)
-    return time.perf_counter() - start
+def _fit(
+    order: Order, choice: Choice, train: Rows, task: Task | None, clock: Clock, talk: Talk
+) -> tuple[Choice, Any, Rows]:
+    """A fitted model and its rows; where time is short of fewer rows, or of a simpler method."""
+    folds = 6 if order.holdout == "cv" else 1  # every fold is a fit of about as long
+    done = fitted_within(choice.make, train, clock.share(FITTING / folds), order.seed)
+    if done is None:
+        assert task is not None
+        simple = AUTO[task.name][0]
+        few = train.take(np.sort(np.random.default_rng(order.seed).permutation(len(train))[: TRIAL_SIZES[0]]))
+        talk.warn(f"{choice.method} could not be fitted to {len(few):,} rows in time: {simple} was fitted instead")
+        why = f"{choice.method} would have taken too long"
+        choice = _choice(replace(order, method=simple, parameters={}), few, task, None)
+        done = fitted_within(choice.make, few, None, order.seed)
+        assert done is not None
+        choice = replace(choice, why=why)
+    if len(done.rows) < len(train):
+        talk.warn(f"fitted on {len(done.rows):,} of {len(train):,} rows, to keep within {order.budget:.0f} s")
+    return choice, done.model, done.rows
 
 
-def _result(order: Order, model: Any, train: Rows, test: Rows | None, task: Task) -> Result | None:
+def _result(
+    order: Order, model: Any, train: Rows, test: Rows | None, task: Task, clock: Clock, talk: Talk
+) -> tuple[Result | None, Rows | None]:
+    """What rows that the model has not seen say of it, and those rows; fewer where time is short."""
     assert train.y is not None
     if order.holdout == "cv":
-        return cross_validated(order.method, model, train, task.name, 5, order.seed).result
+        try:
+            with cut_off(clock.left):
+                return cross_validated(order.method, model, train, task.name, 5, order.seed).result, None
+        except TimeUp:
+            talk.warn("not evaluated: there was no time left for cross-validation")
+            return None, None
     if test is None or test.y is None:
-        return None
-    return evaluate(model, test.X, test.y, train.y, task.name)
+        return None, test
+    some = foreseen(lambda rows: model.predict(rows.X), test, clock.share(EVALUATING), order.seed)
+    if len(some) < len(test):
+        talk.warn(f"evaluated on {len(some):,} of {len(test):,} held-out rows, to keep within {order.budget:.0f} s")
+    return evaluate(model, some.X, some.y, train.y, task.name), some  # type: ignore[arg-type]
 
 
 def keep(order: Order, outcome: Outcome, talk: Talk) -> None:

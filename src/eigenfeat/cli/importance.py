@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from sklearn.metrics import log_loss
 
+from eigenfeat import _progress
 from eigenfeat.cli.data import Rows
 
 MOST_ROWS, MOST_COLUMNS = 1000, 100
@@ -17,19 +19,26 @@ DOMINANT = 0.8
 
 
 def importance(
-    model: Any, rows: Rows, task: str, seed: int = 0, repeats: int = REPEATS
+    model: Any, rows: Rows, task: str, seed: int = 0, repeats: int = REPEATS, seconds: float | None = None
 ) -> dict[str, tuple[float, float]]:
-    """Loss added by shuffling each column: mean and standard deviation, the largest first; none for sparse rows."""
+    """Loss added by shuffling each column: mean and standard deviation, the largest first; none for sparse rows.
+
+    Where ``seconds`` are given, none either if they would not suffice for all columns.
+    """
     if not rows.is_table or rows.y is None:
         return {}
     rng = np.random.default_rng(seed)
     if len(rows) > MOST_ROWS:
         rows = rows.take(np.sort(rng.choice(len(rows), MOST_ROWS, replace=False)))
     y: Any = rows.y
+    start = time.perf_counter()
     plain = _loss(model, rows.X, y, task)
     used = _used(model, rows.X.column_names)[:MOST_COLUMNS]
+    if seconds is not None and (time.perf_counter() - start) * repeats * len(used) > seconds:
+        return {}
     found = {}
-    for name in used:
+    for k, name in enumerate(used):
+        _progress.report("importance of columns", k, len(used))
         place = rows.X.column_names.index(name)
         losses = []
         for _ in range(repeats):

@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.pipeline import Pipeline
 
 import eigenfeat
+from eigenfeat.features.maps import SplineMap
 from eigenfeat.tables import TableEncoder, make_tabular
 
 FLOAT32_CELLS = 20_000_000
@@ -22,12 +23,22 @@ MOST_KERNEL_ROWS = 5000
 """Kernel methods are compared on no more rows than this: their time grows with the square."""
 
 
+MANY_ROWS = 100_000
+"""From so many rows on, GEM's defaults, found on 5000 of them, are held against splines of its projections."""
+
+KNOTS, SPLINED_DIRECTIONS, SPLINED_PENALTY = 8, 640, 0.3
+"""Of "gem-splines" on many rows: knots a projection, about how many of these, ``alpha`` times rows. Fitted to 100,000
+training rows of Covertype and judged on others of them, 420 projections had 14.2 % error with a penalty of 1, 13.6 with
+0.1 and 15.6 with 10; 840 had 12.7 % with 1. On 424,000 rows 1,120 had 9.0 % with 0.1, in four times the time of 420."""
+
+
 def _then_logit(features: Any) -> Pipeline:
     return Pipeline([("features", features), ("classifier", eigenfeat.MultinomialLogit())])
 
 
 CLASSIFIERS: dict[str, Callable[[], Any]] = {
     "gem": lambda: eigenfeat.GEMClassifier(),
+    "gem-splines": lambda: eigenfeat.GEMClassifier(base_map=None, feature_map=SplineMap(KNOTS), ridge=0.05),
     "deep-gem": lambda: eigenfeat.GEMClassifier(n_layers=2),
     "lda": lambda: eigenfeat.FisherLDA(ridge=1e-6),  # columns of one category add up to one
     "kernel-fisher": lambda: eigenfeat.KernelFisherClassifierCV(),
@@ -69,8 +80,9 @@ AUTO = {
     "multilabel": ("cca", "opls"),
 }
 DESCRIPTIONS = {
-    "auto": "the best of a few by cross-validation on the training rows; gem where rows are many",
+    "auto": "the best of a few by cross-validation on the training rows; gem, or gem-splines, where rows are many",
     "gem": "GEM features and a multinomial logit (regression: GEM on slices of y)",
+    "gem-splines": "GEM with splines of its projections: for very many rows",
     "deep-gem": "two layers of GEM",
     "lda": "Fisher's linear discriminant",
     "kernel-fisher": "kernel Fisher discriminant, its kernel chosen by leave-one-out",
@@ -96,6 +108,19 @@ def named(method: str, task: str, parameters: dict[str, Any]) -> Any:
     if unknown:
         raise ValueError(f"{method} has no parameter {', '.join(unknown)}; it has {', '.join(sorted(allowed))}")
     return estimator.set_params(**parameters)
+
+
+def for_rows(estimator: Any, method: str, parameters: dict[str, Any], n_rows: int, n_classes: int) -> Any:
+    """The estimator of a method, with what depends on how many rows there are and was not given."""
+    if method != "gem-splines" or n_rows < MANY_ROWS // 10:
+        return estimator
+    pairs = n_classes * (n_classes - 1)
+    sized = {
+        "n_components": max(2, round(SPLINED_DIRECTIONS / pairs)),
+        "alpha": SPLINED_PENALTY / n_rows,
+        "label_smoothing": 0.0,
+    }
+    return estimator.set_params(**{name: value for name, value in sized.items() if name not in parameters})
 
 
 def _public(name: str, task: str) -> Any:

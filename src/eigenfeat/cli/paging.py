@@ -28,6 +28,7 @@ def write_page(
     train: Rows | None = None,
     shape: tuple[int, int] | None = None,
     seed: int = 0,
+    seconds: float | None = 30.0,
 ) -> None:
     """One page about a model, evaluated on rows it has not seen where there are any."""
     card = dict(getattr(model, "card_", {}))
@@ -37,7 +38,17 @@ def write_page(
     subject, parts = _shown(model, [rows, _some(train, seed)])
     X, y = parts[0] or (None, None)
     write_report(
-        subject, path, X, y, train=parts[1], title=title, image_shape=shape, provenance=_origin(card), random_state=seed
+        subject,
+        path,
+        X,
+        y,
+        train=parts[1],
+        title=title,
+        image_shape=shape,
+        target_names=list(card.get("label", ())),
+        provenance=_origin(card),
+        time_budget=seconds,
+        random_state=seed,
     )
 
 
@@ -67,6 +78,7 @@ def _origin(card: dict[str, Any]) -> Provenance:
         sha256=str(card["sha256"]),
         n_rows=int(card["rows"]),
         n_columns=int(card["columns"]),
+        n_fitted=int(card["rows fitted"]) if card.get("holdout") != "cv" else None,
         label=", ".join(card["label"]),
         command=str(card["command"]),
         seed=int(card["seed"]),

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from queue import Queue
 from threading import Thread
@@ -13,12 +17,14 @@ import pyarrow as pa
 from sklearn.base import is_classifier, is_regressor
 
 from eigenfeat import _progress
+from eigenfeat._threads import blas_threads, own_threads
 from eigenfeat.cli.data import Reading, target
 from eigenfeat.cli.evaluation import Result, classification, multilabel, regression
 from eigenfeat.cli.talk import Talk
 from eigenfeat.export import load
 from eigenfeat.rows import read_table
 from eigenfeat.rows.files import _numbers, check_columns, label_column, written_table
+from eigenfeat.tables.plans import NumberPlan
 
 Answer = Callable[[Any], dict[str, np.ndarray]]
 
@@ -70,6 +76,16 @@ def run_transform(
         talk.say(f"features of {n_rows:,} rows  {output}", to_screen=True)
 
 
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """A part of the rows: how many, the columns to write, and answers and labels where these are to be compared."""
+
+    n_rows: int
+    table: pa.Table
+    said: dict[str, np.ndarray]
+    truth: np.ndarray | None
+
+
 def _stream(
     fitted: Any,
     data: str,
@@ -80,33 +96,31 @@ def _stream(
     talk: Talk,
 ) -> tuple[int, dict[str, np.ndarray], np.ndarray | None]:
     """Answers to all rows of a file, written as they come; how many, the first column of answers, and labels."""
-    said: list[dict[str, np.ndarray]] = []
-    truth: list[np.ndarray] = []
+    parts: list[Answered] = []
     n_rows = 0
     with talk.progress("predicting"), written_table(output) as write:
-        for X, kept, y in _blocks(fitted, data, reading, keep, talk):
-            answers = answer(X)
-            if y is not None:
-                said.append({name: values for name, values in answers.items() if not name.startswith("p(")})
-                truth.append(y)
-            write(pa.table(kept | {name: pa.array(values) for name, values in answers.items()}))
-            n_rows += X.shape[0]
-            _progress.report(f"{n_rows:,} rows")
+        for part in _in_threads(_parts(fitted, data, reading, keep, answer, talk)):
+            if part.n_rows:
+                write(part.table)
+                n_rows += part.n_rows
+                _progress.report(f"{n_rows:,} rows")
+            if part.truth is not None:
+                parts.append(part)
     if not n_rows:
         raise ValueError(f"{data} has no rows")
-    names = list(said[0]) if said else []
-    joined = {name: np.concatenate([part[name] for part in said]) for name in names}
-    return n_rows, joined, np.concatenate(truth) if truth else None
+    names = list(parts[0].said) if parts else []
+    joined = {name: np.concatenate([part.said[name] for part in parts]) for name in names}
+    return n_rows, joined, np.concatenate([part.truth for part in parts]) if parts else None
 
 
-def _blocks(
-    fitted: Any, data: str, reading: Reading, keep: Sequence[str], talk: Talk
-) -> Iterator[tuple[Any, dict[str, Any], np.ndarray | None]]:
-    """Rows as the model takes them, columns to keep, and labels."""
+def _parts(
+    fitted: Any, data: str, reading: Reading, keep: Sequence[str], answer: Answer, talk: Talk
+) -> Iterator[Callable[[], Answered]]:
+    """Functions that read, encode and answer some rows each."""
     file = reading.open(data)
     if file.kind == "svmlight":
         table = read_table(data)
-        yield table.X, {}, table.y if reading.labels else None
+        yield lambda: _answered(answer, table.X, {}, table.y if reading.labels else None)
         return
     for note in file.notes:
         talk.warn(note)
@@ -116,9 +130,49 @@ def _blocks(
     check_columns(file.place, file.names, [*names, *keep, *reading.labels])
     needed = [*dict.fromkeys([*names, *keep, *reading.labels])]
     task = dict(getattr(fitted, "card_", {})).get("task") or None
-    for block in _read_ahead(file.batches(needed)):
-        y = target(block, reading.labels, file.place, task) if reading.labels else None
-        yield _as_taken(fitted, block.select(names)), {name: block.column(name) for name in keep}, y
+    numbers = set(_plain_numbers(fitted)) - {*keep, *reading.labels}
+
+    def answered(read: Callable[[], pa.Table]) -> Answered:
+        block = read()
+        y = target(block, reading.labels, file.place, task) if reading.labels and len(block) else None
+        kept = {name: block.column(name) for name in keep}
+        return _answered(answer, _as_taken(fitted, block.select(names)), kept, y)
+
+    for read in _read_ahead(file.parts(needed, sorted(numbers))):
+        yield partial(answered, read)
+
+
+def _answered(answer: Answer, X: Any, kept: dict[str, Any], y: np.ndarray | None) -> Answered:
+    if not X.shape[0]:
+        return Answered(0, pa.table({}), {}, None)
+    answers = answer(X)
+    said = {} if y is None else {name: values for name, values in answers.items() if not name.startswith("p(")}
+    table = pa.table(kept | {name: pa.array(values) for name, values in answers.items()})
+    return Answered(X.shape[0], table, said, y)
+
+
+def _in_threads(parts: Iterator[Callable[[], Answered]]) -> Iterator[Answered]:
+    """What the functions return, in their order; a core works on each, and few wait."""
+    n_threads = blas_threads()
+    with own_threads(n_threads) as pool:
+        waiting: deque[Future[Answered]] = deque()
+        try:
+            for part in parts:
+                waiting.append(pool.submit(part))
+                if len(waiting) > 2 * n_threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def _plain_numbers(fitted: Any) -> list[str]:
+    """Columns that the model takes for numbers in the plain notation."""
+    encoder = dict(getattr(fitted, "named_steps", {})).get("table")
+    plans = () if encoder is None else encoder.plans_
+    return [plan.name for plan in plans if isinstance(plan, NumberPlan) and plan.notation == "plain"]
 
 
 def _read_ahead(blocks: Iterator[Any]) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""Scores by cross-validation, the choice of a method, and how many rows a time allows."""
+"""Scores by cross-validation, and the choice of a method."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from eigenfeat import _progress
+from eigenfeat.cli.budget import Clock, TimeUp, cut_off
 from eigenfeat.cli.data import Rows
 from eigenfeat.cli.evaluation import Result, classification, multilabel, regression
 
@@ -94,44 +95,55 @@ def simplest(scores: list[Score], order: tuple[str, ...]) -> Score:
     return best
 
 
-def choose(candidates: dict[str, Any], rows: Rows, task: str, seed: int, budget: float | None) -> list[Score]:
-    """Cross-validated scores, best first; where a budget of seconds is used up, of those that were tried."""
-    start = time.perf_counter()
+def choose(
+    candidates: dict[str, Any], rows: Rows, task: str, seed: int, seconds: float | None
+) -> tuple[list[Score], list[str]]:
+    """Cross-validated scores, best first, and the names of those for which the time did not suffice."""
+    clock = Clock(seconds)
     scores: list[Score] = []
     for k, (name, model) in enumerate(candidates.items()):
         best = f"best so far {min(scores, key=lambda s: s.loss).name}" if scores else ""
         _progress.report(f"candidate {name}", k, len(candidates), best)
         try:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), cut_off(clock.left):
                 warnings.simplefilter("ignore")  # what concerns the one that is chosen, its own fit will say
                 scores.append(cross_validated(name, model, rows, task, 5, seed))
+        except TimeUp:
+            return sorted(scores, key=lambda score: score.loss), list(candidates)[k:]
         except ValueError:
             continue  # a method that these rows are not for
-        if budget is not None and time.perf_counter() - start > budget:
-            break
     if not scores:
         raise ValueError(f"no method could be fitted to {rows.place}: it has {len(rows)} rows. Name one with --method")
-    return sorted(scores, key=lambda score: score.loss)
+    return sorted(scores, key=lambda score: score.loss), []
 
 
-def rows_within(fit: Callable[[Rows], float], rows: Rows, seconds: float, seed: int) -> Rows:
-    """As many rows as can be fitted in so many seconds, by short fits of which the time is known.
+TRIAL_ROWS, HELD_ROWS = 30_000, 10_000
+"""Of very many rows: how many methods are tried on, and how many more they are judged by."""
+
+
+def richer(
+    built: Callable[..., Any], rows: Rows, names: tuple[str, ...], seed: int, seconds: float | None = None
+) -> tuple[str, str]:
+    """The method of fewest errors on rows left out of a sample, and that in words; of equals the last, the richest.
 
     Parameters
     ----------
-    fit : callable
-        Fits rows and returns the seconds that took.
+    built : callable
+        From a name, parameters and rows to an unfitted model.
     """
-    sizes = [n for n in (1000, 4000, 16_000) if n < len(rows)]
+    assert rows.y is not None
     order = np.random.default_rng(seed).permutation(len(rows))
-    took: list[float] = []
-    for n in sizes:
-        took.append(fit(rows.take(np.sort(order[:n]))))
-        if sum(took) > seconds / 4:
-            break
-    if not took:
-        return rows
-    tried = [0, *sizes[: len(took)]]
-    slope = max(took[-1] - (took[-2] if len(took) > 1 else 0.0), 1e-9) / (tried[-1] - tried[-2])
-    possible = int(tried[-1] + (0.8 * (seconds - sum(took)) - took[-1]) / slope)
-    return rows if possible >= len(rows) else rows.take(np.sort(order[: max(possible, 100)]))
+    some, held = (rows.take(np.sort(part)) for part in (order[:TRIAL_ROWS], order[TRIAL_ROWS:][:HELD_ROWS]))
+    errors = {}
+    try:
+        with warnings.catch_warnings(), cut_off(seconds):
+            warnings.simplefilter("ignore")  # what concerns the one that is chosen, its own fit will say
+            for k, name in enumerate(names):
+                _progress.report(f"candidate {name}", k, len(names))
+                fitted = built(name, {}, some).fit(some.X, some.y)
+                errors[name] = float(np.mean(np.asarray(fitted.predict(held.X)) != held.y))
+    except TimeUp:
+        return names[0], "the default: there was no time to compare it with others"
+    best = min(reversed(names), key=errors.__getitem__)
+    others = ", ".join(f"{name} {error:.1%}" for name, error in errors.items())
+    return best, f"fewest errors on {HELD_ROWS:,} training rows left out of a sample of {TRIAL_ROWS:,} ({others})"

@@ -26,6 +26,7 @@ class Talk:
     quiet: bool = False
     as_json: bool = False
     facts: dict[str, Any] = field(default_factory=dict)
+    _moving: Console | None = None
 
     @property
     def console(self) -> Console:
@@ -33,7 +34,8 @@ class Talk:
 
     @property
     def screen(self) -> Console:
-        return Console(stderr=True)
+        """The one on which a line moves, where one does: others would write across it."""
+        return self._moving or Console(stderr=True)
 
     def say(self, words: str = "", *, to_screen: bool = False) -> None:
         """A line for people."""
@@ -79,8 +81,12 @@ class Talk:
             def listen(event: _progress.Event) -> None:
                 bar.update(task, description=f"{words}: {event.words}", completed=event.done or 0, total=event.total)
 
-            with _progress.listening(listen):
-                yield
+            self._moving = bar.console
+            try:
+                with _progress.listening(listen):
+                    yield
+            finally:
+                self._moving = None
 
 
 @contextmanager

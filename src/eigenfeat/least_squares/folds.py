@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy import sparse
 
+from eigenfeat._progress import report
 from eigenfeat.least_squares.coordinate_descent import Descent
 from eigenfeat.least_squares.paths import Settings, descend
 from eigenfeat.least_squares.rows import CentredRows, centre
@@ -39,7 +40,9 @@ def fold_errors(
         mean = np.average(targets[train], axis=0, weights=weight)
         T = rows.root[:, None] * (targets[train] - mean).astype(rows.dtype)
         test_weight = np.ones(len(test)) if sample_weight is None else sample_weight[test]
-        for position, W in zip(order, _regressions(rows, T, alphas[order], shift, settings)):
+        for k, (position, W) in enumerate(zip(order, _regressions(rows, T, alphas[order], shift, settings))):
+            done = i * len(alphas) + k
+            report("candidate alpha", done, errors.size, f"{alphas[position]:.3g}, fold {i + 1} of {len(folds)}")
             fitted = X[test] @ W - rows.mean @ W
             loss = np.sum((targets[test] - mean - fitted) ** 2, axis=1)
             errors[i, position] = test_weight @ loss / max(test_weight.sum(), np.finfo(float).tiny)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import null_space, qr
 
+from eigenfeat._progress import counted
 from eigenfeat.least_squares.quotient import LeastSquaresQuotient
 from eigenfeat.least_squares.spectrum import RowSpectrum
 
@@ -103,7 +104,9 @@ class LeaveOneOut:
         step = max(1, BLOCK_ENTRIES // width)
         for start in range(0, len(self.present), step):
             prepared = self._prepared(self.present[start : start + step])
-            totals += [self._total(prepared, float(alpha)) for alpha in alphas]
+            totals += [
+                self._total(prepared, float(alpha)) for alpha in counted(list(alphas), "leave-one-out: candidate alpha")
+            ]
         return totals / self.weights[self.present].sum()
 
     def _prepared(self, index: np.ndarray) -> Prepared:

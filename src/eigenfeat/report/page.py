@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from html import escape
 from importlib.resources import files
@@ -20,6 +20,7 @@ from eigenfeat.report.sections.confusions import confusions
 from eigenfeat.report.sections.directions import directions, noise
 from eigenfeat.report.sections.fitted import fitted
 from eigenfeat.report.sections.html import Section
+from eigenfeat.report.sections.labels import by_label, going_together
 from eigenfeat.report.sections.reproduce import reproduce, stages
 from eigenfeat.report.sections.result import by_class, predicted_against_observed
 from eigenfeat.report.sections.summary import summary
@@ -69,6 +70,7 @@ def render(
     image_shape: tuple[int, int] | None = None,
     time_axis: Any = None,
     positions: Any = None,
+    target_names: Sequence[str] = (),
     provenance: Provenance | None = None,
     time_budget: float | None = 30.0,
     random_state: int = 0,
@@ -95,6 +97,8 @@ def render(
         Columns are a curve over this axis: time, frequency, wavelength.
     positions : (d, 2) array, optional
         Columns are sensors at these places, seen from above, the nose up.
+    target_names : sequence of str, optional
+        What targets or labels are called, where there are several.
     provenance : Provenance, optional
         The file, command and seed behind the model.
     time_budget : float or None
@@ -112,7 +116,11 @@ def render(
     """
     check_is_fitted(model)
     subject = Subject.of(
-        model, None if X is None else Rows.of(X, y), None if train is None else Rows.of(train[0], train[1])
+        model,
+        None if X is None else Rows.of(X, y),
+        None if train is None else Rows.of(train[0], train[1]),
+        target_names,
+        (provenance or Provenance()).n_fitted,
     )
     rows = subject.rows
     width = len(column_names(subject, None if rows is None else rows.X))
@@ -130,6 +138,8 @@ def sections(found: Measured, style: PatternStyle, origin: Provenance) -> list[S
         confusions(found, style),
         by_class(found.classification) if found.classification is not None else None,
         predicted_against_observed(found.regressions) if found.regressions else None,
+        by_label(found.labels) if found.labels is not None else None,
+        going_together(found.labels) if found.labels is not None else None,
         probabilities(found),
         inputs(found, style),
         learning(found),

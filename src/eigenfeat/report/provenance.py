@@ -20,6 +20,8 @@ class Provenance:
         Hash of its bytes: the same hash, the same file.
     n_rows, n_columns : int or None
         Of the file, before anything was held out or left out.
+    n_fitted : int or None
+        Rows of the fit, where a page gets a sample of them.
     label : str
         The column that is predicted.
     command : str
@@ -44,6 +46,7 @@ class Provenance:
     sha256: str = ""
     n_rows: int | None = None
     n_columns: int | None = None
+    n_fitted: int | None = None
     label: str = ""
     command: str = ""
     seed: int | None = None

@@ -10,10 +10,9 @@ import io
 import mmap
 import os
 import sys
-import zipfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -22,7 +21,9 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from eigenfeat.rows.bad_tables import BadTable, explained, ragged
 from eigenfeat.rows.dialects import FALLBACK, HEAD, Dialect, find_dialect
+from eigenfeat.rows.joined_stream import JoinedStream, filled
 
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 KINDS = {
@@ -36,20 +37,11 @@ MAGIC = ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"PK\x03\x04", "npz"))
 BLOCK = 4 << 20
 """Bytes of text parsed at a time."""
 
+NOTHING_THERE = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null"]
+"""Cells among numbers that say that there is none; of text, whoever uses it decides."""
+
 BATCH = 65_536
-SHOWN = 8
 STANDARD_INPUT = "-"
-
-
-class BadTable(ValueError):
-    """A file that cannot be read as a table: everything that is wrong with it, in one message."""
-
-    def __init__(self, place: str, problems: Sequence[str]) -> None:
-        more = [f"and {len(problems) - SHOWN} more"] if len(problems) > SHOWN else []
-        lines = [*problems[:SHOWN], *more]
-        super().__init__(
-            f"{place}: {lines[0]}" if len(lines) == 1 else "\n  - ".join([f"{place} has problems:", *lines])
-        )
 
 
 @dataclass
@@ -89,7 +81,7 @@ class TableFile:
         columns = list(self.names if columns is None else columns)
         with explained(self.place):
             if self.kind == "text":
-                yield from self._text_batches(columns)
+                yield from self._streamed(self._opened(), columns)
             elif self.kind == "parquet":
                 file = pyarrow.parquet.ParquetFile(self._path or self._stream)
                 for batch in file.iter_batches(batch_size=BATCH, columns=columns):
@@ -100,7 +92,81 @@ class TableFile:
             else:
                 yield _npz_table(self._path or self._stream, self.place).select(columns)
 
+    def parts(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> Iterator[Callable[[], pa.Table]]:
+        """What `batches` yields, as functions that return one of them each: several threads may call them.
+
+        Parameters
+        ----------
+        columns : sequence of str
+        numbers : sequence of str
+            Columns that are expected to hold numbers, in text files: read as such where all cells of a part are.
+        """
+        if self.kind == "text" and self._cuts_at_lines():
+            with explained(self.place):
+                yield from self._text_parts(list(columns), frozenset(numbers))
+            return
+        for table in self.batches(columns):
+            yield partial(_given, table)
+
     # ------------------------------------------------------------------ text
+
+    def _cuts_at_lines(self) -> bool:
+        """Whether bytes can be cut into lines before they are decoded."""
+        assert self._dialect is not None
+        return all(sign.encode(self._dialect.encoding) == sign.encode() for sign in '\n"')
+
+    def _text_parts(self, columns: list[str], numbers: frozenset[str]) -> Iterator[Callable[[], pa.Table]]:
+        assert self._dialect is not None
+        stream, left, n_lines, header = self._opened(), b"", 0, None
+        while True:
+            found = stream.read(BLOCK)
+            block = left + found
+            if _may_break_cells(block, header is None):
+                rest = pa.PythonFile(JoinedStream(block, stream), mode="r")
+                for table in self._streamed(rest, columns, header, n_lines):
+                    yield partial(_given, table)
+                return
+            cut = block.rfind(b"\n") + 1 if found else len(block)
+            block, left = block[:cut], block[cut:]
+            if block:
+                yield partial(self._parsed, block, columns, numbers, header, n_lines)
+                header, n_lines = self._dialect.header, n_lines + block.count(b"\n")
+            if not found:
+                return
+
+    def _parsed(
+        self, block: bytes, columns: list[str], numbers: frozenset[str], header: Sequence[str] | None, n_lines: int
+    ) -> pa.Table:
+        """The rows of a block of lines; text where some cell of it is no number."""
+        for typed in (numbers, frozenset[str]()) if numbers else (numbers,):
+            wrong: list[Any] = []
+            try:
+                with explained(self.place):
+                    options = self._options(columns, wrong, threads=False, numbers=typed, header=header)
+                    options[0].block_size = max(BLOCK, len(block) + 1)
+                    table = pyarrow.csv.read_csv(pa.BufferReader(block), *options)
+            except ValueError:
+                if not typed:
+                    raise
+                continue
+            if wrong:
+                raise BadTable(self.place, ragged(wrong, n_lines))
+            return table.rename_columns(columns)
+        raise AssertionError("text can always be read as text")
+
+    def _streamed(
+        self, stream: Any, columns: Sequence[str], header: Sequence[str] | None = None, n_lines: int = 0
+    ) -> Iterator[pa.Table]:
+        """Tables of a stream of text, the first line of which names the columns unless that was read already."""
+        wrong: list[Any] = []
+        names = self._chosen(columns)
+        with pyarrow.csv.open_csv(stream, *self._options(columns, wrong, threads=False, header=header)) as reader:
+            for batch in reader:
+                if wrong:
+                    break
+                yield pa.Table.from_batches([batch]).rename_columns(names)
+        if wrong:
+            raise BadTable(self.place, ragged(wrong, n_lines))
 
     def _read_text(self, columns: Sequence[str] | None) -> pa.Table:
         wrong: list[Any] = []
@@ -116,19 +182,8 @@ class TableFile:
             if self._path is not None:  # once more, in one thread: only then are lines numbered
                 wrong.clear()
                 pyarrow.csv.read_csv(self._opened(), *self._options(columns, wrong, threads=False))
-            raise BadTable(self.place, _ragged(wrong))
+            raise BadTable(self.place, ragged(wrong))
         return _refuse_none(table.rename_columns(self._chosen(columns)), self.place)
-
-    def _text_batches(self, columns: Sequence[str]) -> Iterator[pa.Table]:
-        wrong: list[Any] = []
-        names = self._chosen(columns)
-        with pyarrow.csv.open_csv(self._opened(), *self._options(columns, wrong, threads=False)) as reader:
-            for batch in reader:
-                if wrong:
-                    break
-                yield pa.Table.from_batches([batch]).rename_columns(names)
-        if wrong:
-            raise BadTable(self.place, _ragged(wrong))
 
     def _read_as_fallback(self) -> None:
         assert self._dialect is not None
@@ -146,7 +201,14 @@ class TableFile:
             raise ValueError("the standard input can be read once only")
         return stream
 
-    def _options(self, columns: Sequence[str] | None, wrong: list[Any], threads: bool) -> tuple[Any, Any, Any]:
+    def _options(
+        self,
+        columns: Sequence[str] | None,
+        wrong: list[Any],
+        threads: bool,
+        numbers: frozenset[str] = frozenset(),
+        header: Sequence[str] | None = None,
+    ) -> tuple[Any, Any, Any]:
         dialect = self._dialect
         assert dialect is not None
         raw = dict(zip(self.names, dialect.header))
@@ -158,15 +220,22 @@ class TableFile:
             return "skip"
 
         csv = pyarrow.csv
+        types = {raw[name]: pa.float64() if name in numbers else pa.string() for name in self.names}
         return (
-            csv.ReadOptions(block_size=BLOCK, use_threads=threads, encoding=dialect.encoding),
+            csv.ReadOptions(
+                block_size=BLOCK,
+                use_threads=threads,
+                encoding=dialect.encoding,
+                column_names=None if header is None else list(header),
+            ),
             csv.ParseOptions(
                 delimiter=dialect.delimiter, newlines_in_values=self._may_quote(), invalid_row_handler=note
             ),
             csv.ConvertOptions(
-                column_types=dict.fromkeys(dialect.header, pa.string()),
+                column_types=types,
                 include_columns=chosen,
                 strings_can_be_null=False,
+                null_values=NOTHING_THERE,
             ),
         )
 
@@ -226,15 +295,15 @@ def open_table(place: str | os.PathLike, delimiter: str | None = None, encoding:
 
 def _from_stream(stream: BinaryIO, place: str, delimiter: str | None, encoding: str | None) -> TableFile:
     """A table of a stream that can be read once, known by its first bytes."""
-    head = _fill(stream, b"", HEAD)
+    head = filled(stream, b"", HEAD)
     if head.startswith(b"\x1f\x8b"):
-        unpacked = pa.CompressedInputStream(pa.PythonFile(_Joined(head, stream), mode="r"), "gzip")
+        unpacked = pa.CompressedInputStream(pa.PythonFile(JoinedStream(head, stream), mode="r"), "gzip")
         head, stream = unpacked.read(HEAD), unpacked
     for magic, kind in MAGIC:
         if head.startswith(magic):
             return _typed_file(place, kind, None, io.BytesIO(head + stream.read()))
     with explained(place):
-        return _text_file(place, head, delimiter, encoding, _stream=pa.PythonFile(_Joined(head, stream), mode="r"))
+        return _text_file(place, head, delimiter, encoding, _stream=pa.PythonFile(JoinedStream(head, stream), mode="r"))
 
 
 def _text_file(place: str, head: bytes, delimiter: str | None, encoding: str | None, **source: Any) -> TableFile:
@@ -303,72 +372,20 @@ def _opened(path: Path, compression: str | None) -> Any:
     return pa.input_stream(str(path), compression=compression)
 
 
-def _fill(stream: Any, start: bytes, size: int) -> bytes:
-    parts = [start]
-    while sum(map(len, parts)) < size:
-        part = stream.read(size - sum(map(len, parts)))
-        if not part:
-            break
-        parts.append(part)
-    return b"".join(parts)
+def _may_break_cells(block: bytes, has_header: bool) -> bool:
+    """Whether a line may end inside of a quoted cell, so that only who reads on from the beginning knows.
+
+    Names of columns are often quoted where cells are not: a first line whose quotes are all closed is one line.
+    """
+    end = block.find(b"\n") if has_header else -1
+    return (end >= 0 and block.count(b'"', 0, end) % 2 == 1) or block.find(b'"', end + 1) >= 0
 
 
-class _Joined(io.RawIOBase):
-    """Bytes that were read already, and then the rest of their stream."""
-
-    def __init__(self, head: bytes, rest: Any) -> None:
-        self._head, self._rest = memoryview(head), rest
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        if self._head.nbytes and size >= 0:
-            part, self._head = bytes(self._head[:size]), self._head[size:]
-            return part
-        head, self._head = bytes(self._head), self._head[:0]
-        return head + self._rest.read() if size < 0 else self._rest.read(size)
-
-
-def _ragged(wrong: Sequence[Any]) -> list[str]:
-    rows = sorted(wrong, key=lambda row: row.number or 0)
-    return [
-        f"{f'line {row.number}' if row.number else 'a line'}: {row.actual_columns} cells where the header has "
-        f"{row.expected_columns} ({row.text[:40]!r}). Quote cells that hold the delimiter, or mend the line"
-        for row in rows
-    ]
+def _given(table: pa.Table) -> pa.Table:
+    return table
 
 
 def _refuse_none(table: pa.Table | None, place: str) -> pa.Table:
     if table is None or table.num_rows == 0:
         raise BadTable(place, ["it has no rows"])
     return table
-
-
-@contextmanager
-def explained(place: str) -> Iterator[None]:
-    """What the readers of formats raise, as a refusal that names the file."""
-    try:
-        yield
-    except BadTable:
-        raise
-    except FileNotFoundError:
-        raise FileNotFoundError(f"there is no file {place}") from None
-    except (
-        ValueError,
-        OSError,
-        EOFError,
-        KeyError,
-        NotImplementedError,
-        OverflowError,
-        zipfile.BadZipFile,
-        pa.ArrowException,
-    ) as problem:
-        words = str(problem) or type(problem).__name__
-        if place in words:
-            raise
-        if "straddling" in words or "out of sync" in words:
-            words = "a quote that is opened is never closed, or a cell is longer than 4 MB"
-        raise ValueError(
-            f"{place} cannot be read ({words}): it is damaged, cut short or of another format. Write it again"
-        ) from problem

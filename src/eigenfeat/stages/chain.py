@@ -11,6 +11,9 @@ from eigenfeat._threads import blas_for_this_thread, one_blas_thread
 from eigenfeat.rows import Block, RandomRows, RowSource, as_row_source, held, mapped, over_parts, row_blocks
 from eigenfeat.stages.stage import Stage
 
+FEW_ROWS = 256
+"""Up to so many rows, preparing quicker steps takes longer than they save."""
+
 
 @dataclass(frozen=True, eq=False)
 class Chain(Stage):
@@ -59,6 +62,13 @@ class Chain(Stage):
     def astype(self, dtype: np.dtype) -> Chain:
         return Chain(tuple(stage.astype(dtype) for stage in self.stages))
 
+    def fused(self) -> Chain:
+        stages: list[Stage] = []
+        for stage in self.stages:
+            joint = stages[-1].with_next(stage) if stages else None
+            stages[-1:] = [joint] if joint is not None else [*stages[-1:], stage.fused()]
+        return Chain(tuple(stages))
+
     def over(self, source: RowSource) -> RowSource:
         """The chain's results as a source of rows, made when they are asked for."""
         return mapped(source, self.astype(source.dtype)) if self.stages else source
@@ -78,6 +88,8 @@ class Chain(Stage):
         if source.n_rows == 0:
             return np.empty((0, self.n_columns(source.n_columns)), dtype=source.dtype)
         chain = self.astype(source.dtype)
+        if source.n_rows > FEW_ROWS:
+            chain = chain.fused()
         blocks = row_blocks(source.n_rows, chain.widest(source.n_columns), source.dtype.itemsize)
         if len(blocks) == 1:
             with blas_for_this_thread():  # no threads of ours: BLAS may use the cores

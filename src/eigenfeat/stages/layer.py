@@ -27,6 +27,7 @@ from eigenfeat.rows import (
     mapped,
 )
 from eigenfeat.rows.keeping import Candidate, Kept, choose, choose_elsewhere, kept
+from eigenfeat.solvers import DenseVectors
 from eigenfeat.stages.affine import Affine
 from eigenfeat.stages.feature_map import FeatureMap
 from eigenfeat.stages.pieces import MAX_CLASSES, PieceProducts, Pieces
@@ -83,8 +84,59 @@ class FeatureLayer(Stage):
     def astype(self, dtype: np.dtype) -> FeatureLayer:
         return replace(self, projection=self.projection.astype(dtype))
 
+    def with_next(self, following: Stage) -> Stage | None:
+        return LayerScores.of(self, following) if isinstance(following, Affine) else None
+
     def _n_kept(self, n_inputs: int) -> int:
         return 0 if self.input_scale is None else n_inputs
+
+
+@dataclass(frozen=True, eq=False)
+class LayerScores(Stage):
+    """Linear scores of a layer's features, from its projections: the features, several times as wide, are not formed.
+
+    Attributes
+    ----------
+    projection : Affine
+    mapped : PieceProducts
+        With the coefficients of the features that are made of projections.
+    inputs : (d, k) array or None
+        Coefficients of the inputs, where these are kept.
+    bias : (k,) array or None
+    """
+
+    projection: Affine
+    mapped: PieceProducts
+    inputs: np.ndarray | None
+    bias: np.ndarray | None
+
+    @classmethod
+    def of(cls, layer: FeatureLayer, scores: Affine) -> LayerScores | None:
+        """None where the map knows no pieces, or scores are so many that forming features is as quick."""
+        coefficients = scores.vectors.array if isinstance(scores.vectors, DenseVectors) else None
+        pieces = layer.feature_map.pieces(layer.projection.n_columns(0))
+        if coefficients is None or pieces is None or coefficients.shape[1] > MAX_CLASSES:
+            return None
+        n_inputs = len(coefficients) - layer.feature_map.n_columns(layer.projection.n_columns(0))
+        inputs = None
+        if layer.input_scale is not None:
+            inputs = layer.input_scale[:, None].astype(coefficients.dtype) * coefficients[:n_inputs]
+        return cls(layer.projection, PieceProducts(pieces, coefficients[n_inputs:]), inputs, scores.bias)
+
+    def apply(self, rows: Block) -> np.ndarray:
+        products = self.mapped.anew()  # a thread's own: their buffers are written to
+        scores = products.scores(self.projection.apply(rows).astype(self.mapped.dtype, copy=False))
+        if self.inputs is not None:
+            scores += np.asarray(rows @ self.inputs)
+        if self.bias is not None:
+            scores += self.bias.astype(scores.dtype, copy=False)
+        return scores
+
+    def n_columns(self, n_inputs: int) -> int:
+        return self.mapped.n_classes
+
+    def widest(self, n_inputs: int) -> int:
+        return max(n_inputs, 2 * self.projection.n_columns(n_inputs))
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ columns by a small linear map, once a pass; gradients are sums of powers of z, m
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
 
 import numpy as np
 
@@ -65,6 +66,12 @@ class PieceProducts:
         self._places, self._numbers = np.empty((0, 0), self.dtype), np.empty((0, 0), np.uint8)
         self._sums = np.zeros_like(self._coefficients)
         self._total = np.zeros(self._coefficients.shape)
+
+    def anew(self) -> PieceProducts:
+        """The same coefficients with buffers of their own, for another thread."""
+        other = copy(self)
+        other._places, other._numbers = np.empty((0, 0), self.dtype), np.empty((0, 0), np.uint8)
+        return other
 
     def scores(self, projections: np.ndarray) -> np.ndarray:
         """(n, k), of which nothing else refers to."""

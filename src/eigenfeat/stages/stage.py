@@ -34,6 +34,14 @@ class Stage(ABC):
         """The same stage with its numbers in the type of the rows to come: done once a pass, not once a block."""
         return self
 
+    def fused(self) -> Stage:
+        """The same function by quicker steps, where it has some: for one pass, never saved."""
+        return self
+
+    def with_next(self, following: Stage) -> Stage | None:
+        """One stage that does what this and the following one do without forming what is between, where there is."""
+        return None
+
 
 @dataclass(frozen=True, eq=False)
 class Beside(Stage):
@@ -57,3 +65,6 @@ class Beside(Stage):
 
     def astype(self, dtype: np.dtype) -> Beside:
         return replace(self, parts=tuple(part.astype(dtype) for part in self.parts))
+
+    def fused(self) -> Beside:
+        return replace(self, parts=tuple(part.fused() for part in self.parts))

@@ -20,7 +20,7 @@ from eigenfeat.tables.frames import array_columns, as_arrow, is_frame
 from eigenfeat.tables.plans import ColumnPlan
 from eigenfeat.tables.rules import KINDS, Finding, Limits, find
 
-ROWS_AT_A_TIME = 65_536
+ROWS_AT_A_TIME, TILE_ROWS = 65_536, 1024
 
 
 class TableEncoder(TransformerMixin, Estimator):
@@ -207,11 +207,19 @@ class TableEncoder(TransformerMixin, Estimator):
                     first = int(np.argmax(unread))
                     count, row, cell = wrong.get(plan.name, (0, start + first, cells[first].as_py()))
                     wrong[plan.name] = (count + int(unread.sum()), row, cell)
-            out[start:stop] = self.scaler_.transform(np.hstack(blocks))
+            if self._leaves_numbers:
+                _side_by_side(blocks, out[start:stop])
+            else:
+                out[start:stop] = self.scaler_.transform(np.hstack(blocks))
         if wrong:
             words = (f"{name!r}: {n} (row {row + 1}: {cell!r})" for name, (n, row, cell) in wrong.items())
             warnings.warn(f"Cells that cannot be read count as missing: {'; '.join(words)}.", stacklevel=2)
         return out
+
+    @property
+    def _leaves_numbers(self) -> bool:
+        """Whether numbers stay as they are: then the scaler has nothing to do."""
+        return isinstance(self.columns, str) and self.columns == "none"
 
     def get_feature_names_out(self, input_features=None):
         """Names of the outputs: of the column, and of the value or part."""
@@ -250,6 +258,15 @@ class TableEncoder(TransformerMixin, Estimator):
         tags.input_tags.categorical = True
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def _side_by_side(blocks: list[np.ndarray], out: np.ndarray) -> None:
+    """Columns after columns, some rows at a time: these stay in cache until all of their columns are there."""
+    edges = np.cumsum([0, *(block.shape[1] for block in blocks)])
+    for start in range(0, len(out), TILE_ROWS):
+        tile = slice(start, start + TILE_ROWS)
+        for block, first, last in zip(blocks, edges, edges[1:]):
+            out[tile, first:last] = block[tile]
 
 
 def _some(left_out: Mapping[str, str], limit: int = 8) -> str:

@@ -52,7 +52,11 @@ def find_task(y: Any) -> Task:
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] > 1:
         binary = y.dtype.kind in "biuf" and np.isin(y, (0, 1)).all()
-        return Task("multilabel", "several columns of 0 and 1") if binary else Task("regression", "several targets")
+        return (
+            Task("multilabel", f"{y.shape[1]} columns of 0 and 1 are taken for labels: multilabel")
+            if binary
+            else Task("regression", f"{y.shape[1]} columns are taken for quantities: regression")
+        )
     y = y.ravel()
     if y.dtype.kind not in "iuf":
         return Task("classification")

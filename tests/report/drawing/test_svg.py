@@ -42,4 +42,4 @@ def test_words_are_escaped_and_clipped():
     tree = ElementTree.fromstring(canvas.text('a "figure" <of> it'))
     assert tree.attrib["aria-label"] == 'a "figure" <of> it'
     assert tree.find("text").text == "<b> & more"
-    assert clipped("abcdef", 4) == "abc…" and clipped("abcd", 4) == "abcd"
+    assert clipped("abcdef", 4) == "ab…f" and clipped("abcd", 4) == "abcd"

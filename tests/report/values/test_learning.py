@@ -34,3 +34,10 @@ def test_reasons_in_the_place_of_curves():
     assert "fitted on" in learning_curve(alone, predictions(alone))
     same = Subject.of(ABOUT.model, ABOUT.train, ABOUT.train)
     assert "held out" in learning_curve(same, predictions(same))
+
+
+def test_the_last_point_is_of_all_rows_of_the_fit_where_a_page_gets_a_sample(wine):
+    whole = Subject.of(wine.model, wine.test, wine.train, n_fitted=5000)
+    assert whole.n_training == 5000 and wine.n_training == wine.train.n_rows
+    curve = learning_curve(whole, predictions(whole))
+    assert curve.sizes[-1] == 5000 and curve.sizes[-2] <= wine.train.n_rows // 2

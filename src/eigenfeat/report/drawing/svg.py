@@ -81,8 +81,11 @@ def place(value: float) -> str:
 
 
 def clipped(text: str, limit: int) -> str:
-    """Text that fits, with its end missing where it does not."""
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    """Text that fits, with its middle missing where it does not: ends of long names tell them apart."""
+    if len(text) <= limit:
+        return text
+    end = (limit - 1) // 2
+    return f"{text[: limit - 1 - end]}…{text[len(text) - end :]}"
 
 
 @dataclass

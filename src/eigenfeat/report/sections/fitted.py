@@ -35,7 +35,7 @@ def _data(found: Measured, origin: Provenance) -> list[tuple[str, str]]:
         lines.append(("Its SHA-256", origin.sha256))
     if origin.n_rows is not None:
         lines.append(("Rows of the file", f"{origin.n_rows:,}"))
-    n_train = subject.train.n_rows if subject.train is not None else _rows_of_moments(subject.steps)
+    n_train = subject.n_training or _rows_of_moments(subject.steps)
     if n_train is not None:
         lines.append(("Rows of the fit", f"{n_train:,}"))
     if subject.test is not None:

@@ -14,6 +14,9 @@ from eigenfeat.report.values.evaluation import Classification
 MOST_CLASSES = 24
 """Classes of a matrix; of more, those with most mistakes."""
 
+THOUSANDS = 10_000
+"""Counts from here on are in thousands: a cell has room for four figures."""
+
 
 def pair_key(i: int, j: int) -> str:
     """The same for both orders."""
@@ -33,8 +36,8 @@ def confusion_matrix(result: Classification) -> str:
         kind = "right" if i == j else "wrong"
         shade = shares[i, j] if i == j else shares[i, j] / worst if count else 0.0
         what = f"about {names[i]}" if i == j else f"what tells {names[i]} and {names[j]} apart"
-        words = f"true {names[i]}, predicted {names[j]}: {count} ({percent(shares[i, j])} of the class). Show {what}"
-        return (f"{count}" if count else "·"), shade, kind, words
+        words = f"true {names[i]}, predicted {names[j]}: {count:,} ({percent(shares[i, j])} of the class). Show {what}"
+        return (_short(count) if count else "·"), shade, kind, words
 
     wrong = (
         f'<span class="scale wrong" aria-hidden="true"></span> wrong: 0 to {percent(worst)} of the true class. '
@@ -43,7 +46,7 @@ def confusion_matrix(result: Classification) -> str:
     )
     key = (
         '<p class="key"><span class="scale right" aria-hidden="true"></span> right: 0 to 100 % of the true class. '
-        f"{wrong}The figure is the number of rows.</p>"
+        f"{wrong}The figure is the number of rows{' (k: thousands)' if result.counts.max() >= THOUSANDS else ''}.</p>"
     )
     return _grid(chosen, names, cell, "true class", "predicted class") + key
 
@@ -77,6 +80,11 @@ def most_confused(result: Classification) -> list[int]:
     """Classes in their order: all of few, otherwise those with most mistakes."""
     wrong = result.counts.sum(axis=0) + result.counts.sum(axis=1) - 2 * np.diag(result.counts)
     return sorted(np.argsort(-wrong, kind="stable")[:MOST_CLASSES].tolist())
+
+
+def _short(count: int) -> str:
+    """A count that fits into a cell: 9999, 10k, 352k."""
+    return f"{count}" if count < THOUSANDS else f"{count / 1000:.0f}k"
 
 
 def _grid(

@@ -131,8 +131,8 @@ def _without_directions(found: Measured, first: str, second: str) -> str:
 def _confusions(result: Classification, i: int, j: int) -> str:
     names, totals = result.classes.astype(str), result.counts.sum(axis=1)
     return (
-        f"{result.counts[i, j]} of {several(int(totals[i]), 'row')} of {names[i]} were taken for {names[j]}, and "
-        f"{result.counts[j, i]} of {totals[j]} of {names[j]} for {names[i]}."
+        f"{result.counts[i, j]:,} of {several(int(totals[i]), 'row')} of {names[i]} were taken for {names[j]}, and "
+        f"{result.counts[j, i]:,} of {totals[j]:,} of {names[j]} for {names[i]}."
     )
 
 

@@ -9,6 +9,7 @@ from eigenfeat.report.sections.html import Section, listed, paragraph, percent, 
 from eigenfeat.report.values.evaluation import Classification, Regression
 from eigenfeat.report.values.importance import Importance
 from eigenfeat.report.values.intervals import Estimate
+from eigenfeat.report.values.labels import Labels
 from eigenfeat.report.values.measured import Measured
 
 FEW_ROWS = 100
@@ -19,6 +20,8 @@ def summary(found: Measured) -> Section:
     """The figures that matter as cards, the sentence one would say aloud, and warnings."""
     if found.classification is not None:
         body = _classes(found.classification, found)
+    elif found.labels is not None:
+        body = _many(found.labels, found)
     elif found.regressions:
         body = "".join(_numbers(one, found) for one in found.regressions)
     else:
@@ -47,6 +50,14 @@ def warnings_of(found: Measured) -> list[str]:
             )
         if result.never_predicted:
             notes.append(f"Never predicted, though there are rows of it: {listed(result.never_predicted)}.")
+    if found.labels is not None:
+        if found.labels.error.high >= found.labels.baseline_error:
+            notes.append(
+                "The model is not clearly better than always saying what most rows have, which is wrong for "
+                f"{percent(found.labels.baseline_error)} of the labels."
+            )
+        if found.labels.never_said:
+            notes.append(f"Never said, though there are rows that have it: {listed(found.labels.never_said)}.")
     for one in found.regressions:
         if one.r2.low <= 0:
             notes.append(f"{one.name or 'The model'}: not clearly better than always saying the mean.")
@@ -87,6 +98,30 @@ def _classes(result: Classification, found: Measured) -> str:
                 f"{number(loss.low)} to {number(loss.high)}; class shares alone give {base:.3f}. 0 is sure and right",
             )
         )
+    return paragraph(words, "lead") + f'<div class="cards">{"".join(cards)}</div>'
+
+
+def _many(result: Labels, found: Measured) -> str:
+    assert found.predictions is not None
+    words = (
+        f"Of {several(result.n_rows, 'row')} ({found.predictions.how}) with {several(len(result.names), 'label')} to "
+        f"say of each, {percent(result.error.value)} of the labels were wrong, and {percent(result.all_right.value)} "
+        "of the rows had all of them right."
+    )
+    cards = [
+        _card("Wrong labels", percent(result.error.value), _interval(result.error), "main"),
+        _card("Without a model", percent(result.baseline_error), "wrong when one always says what most rows have"),
+        _card(
+            "Rows all right",
+            percent(result.all_right.value),
+            f"{_interval(result.all_right)}; without a model {percent(result.baseline_all_right)}",
+        ),
+        _card(
+            "F1",
+            f"{result.micro_f1:.3f}",
+            f"over all labels together; the mean over labels is {result.macro_f1:.3f}. 1: all found, none invented",
+        ),
+    ]
     return paragraph(words, "lead") + f'<div class="cards">{"".join(cards)}</div>'
 
 

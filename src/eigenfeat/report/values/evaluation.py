@@ -112,11 +112,15 @@ def classification(found: Predictions, subject: Subject, random_state: int = 0) 
     )
 
 
-def regressions(found: Predictions, most: int = 4, random_state: int = 0) -> list[Regression]:
+def regressions(
+    found: Predictions, most: int = 4, random_state: int = 0, target_names: tuple[str, ...] = ()
+) -> list[Regression]:
     """Figures of a regressor, a target each, the first few."""
     truth = np.asarray(found.truth, dtype=np.float64).reshape(len(found.truth), -1)
     predicted = np.asarray(found.predicted, dtype=np.float64).reshape(truth.shape)
     names = [f"target {j + 1}" if truth.shape[1] > 1 else "" for j in range(truth.shape[1])]
+    if truth.shape[1] == len(target_names) > 1:
+        names = list(target_names)
     return [_regression(name, truth[:, j], predicted[:, j], random_state) for j, name in enumerate(names[:most])]
 
 

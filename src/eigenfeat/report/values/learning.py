@@ -70,7 +70,7 @@ def learning_curve(
             points.append((size, float(np.mean(draws)), min(draws), max(draws)))
     complete = bool(points) and points[-1][0] == sizes[-1]
     whole = _measure(np.asarray(subject.model.predict(test.X)), test.y, subject.kind)
-    points.append((train.n_rows, whole, whole, whole))
+    points.append((subject.n_training or train.n_rows, whole, whole, whole))
     columns = np.array(points, dtype=np.float64).T
     return LearningCurve(columns[0].astype(int), columns[1], columns[2], columns[3], complete)
 

@@ -11,6 +11,7 @@ from eigenfeat.report.values.components import MOST_ROWS, Components, Grouping, 
 from eigenfeat.report.values.evaluation import Classification, Regression, classification, regressions
 from eigenfeat.report.values.facts import Facts, facts
 from eigenfeat.report.values.importance import Importance, importance
+from eigenfeat.report.values.labels import Labels, labels
 from eigenfeat.report.values.learning import LearningCurve, learning_curve
 from eigenfeat.report.values.noise import AgainstNoise, against_noise
 from eigenfeat.report.values.predictions import Predictions, predictions
@@ -28,6 +29,8 @@ class Measured:
     predictions : Predictions or None
     classification : Classification or None
     regressions : list of Regression
+    labels : Labels or None
+        Of a model of many labels, instead of regressions.
     calibration : Calibration or None
     importance : Importance or str
     components : Components or str
@@ -44,6 +47,7 @@ class Measured:
     predictions: Predictions | None
     classification: Classification | None
     regressions: list[Regression]
+    labels: Labels | None
     calibration: Calibration | None
     importance: Importance | str
     components: Components | str
@@ -58,13 +62,18 @@ def measure(subject: Subject, seconds: float | None = None, random_state: int = 
     third = None if seconds is None else seconds / 3
     found = predictions(subject, random_state)
     classified = classification(found, subject, random_state) if found and subject.kind == "classifier" else None
+    many = labels(found, subject, random_state) if found else None
+    numbers = []
+    if found and subject.kind == "regressor" and many is None:
+        numbers = regressions(found, random_state=random_state, target_names=subject.target_names)
     rows = None if subject.rows is None else subject.rows.sample(MOST_ROWS, random_state)
     return Measured(
         subject,
         facts(subject),
         found,
         classified,
-        regressions(found, random_state=random_state) if found and subject.kind == "regressor" else [],
+        numbers,
+        many,
         calibration(found) if classified and found else None,
         importance(subject, found, third, random_state) if found else _no_predictions(subject),
         components(subject, random_state),

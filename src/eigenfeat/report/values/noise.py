@@ -79,7 +79,7 @@ def against_noise(
         random_state=random_state,
         n_jobs=n_jobs,
     )
-    fewer = subject.train is None or rows.n_rows < subject.train.n_rows
+    fewer = subject.n_training is None or rows.n_rows < subject.n_training
     return AgainstNoise(found, affordable[0], rows.n_rows, fewer)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -61,16 +61,34 @@ class Subject:
         The steps of a pipeline, nested ones opened and the winner of a search in its place; a single one otherwise.
     test, train : Rows or None
         Rows to judge by, and the rows of the fit.
+    target_names : tuple of str
+        What targets are called, where there are several.
+    n_fitted : int or None
+        Rows of the fit, where ``train`` is a sample of them.
     """
 
     model: Any
     steps: tuple[Any, ...]
     test: Rows | None = None
     train: Rows | None = None
+    target_names: tuple[str, ...] = ()
+    n_fitted: int | None = None
 
     @classmethod
-    def of(cls, model: Any, test: Rows | None = None, train: Rows | None = None) -> Subject:
-        return cls(model, tuple(_opened(model)), test, train)
+    def of(
+        cls,
+        model: Any,
+        test: Rows | None = None,
+        train: Rows | None = None,
+        target_names: Sequence[str] = (),
+        n_fitted: int | None = None,
+    ) -> Subject:
+        return cls(model, tuple(_opened(model)), test, train, tuple(map(str, target_names)), n_fitted)
+
+    @property
+    def n_training(self) -> int | None:
+        """Rows of the fit, as far as they are known."""
+        return self.n_fitted or (None if self.train is None else self.train.n_rows)
 
     @property
     def final(self) -> Any:
