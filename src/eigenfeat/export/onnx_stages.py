@@ -36,11 +36,17 @@ from eigenfeat.stages import (
 
 
 def staged(graph: Graph, stage: Stage, rows: str, shape: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:
-    """The value of a stage at rows of this shape, each, and the shape of what comes out."""
+    """The value of a stage at rows of this shape, each, and the shape of what comes out.
+
+    What features and scores share is written once: ONNX Runtime would compute it twice.
+    """
     write = STAGES.get(type(stage))
     if write is None:
         raise ValueError(f"A stage of type {type(stage).__name__} cannot be written as ONNX.")
-    value = write(graph, stage, rows, shape)
+    key = (id(stage), rows)
+    if key not in graph.written:
+        graph.written[key] = write(graph, stage, rows, shape)
+    value = graph.written[key]
     return value, (shape if type(stage) in SAME_SHAPE else (stage.n_columns(shape[0]),))
 
 
