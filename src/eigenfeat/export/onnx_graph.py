@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,7 @@ class Graph:
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self.written: dict[tuple[int, str], Any] = {}  # stages by their address and what they were applied to
+        self.parts: dict[str, list[tuple[str, int]]] = {}  # what values were put together of, and how wide each is
         self._count = 0
 
     @property
@@ -103,9 +104,22 @@ class Graph:
         """Zero keeps a length, -1 is what is left."""
         return self.add("Reshape", value, np.array(shape))
 
-    def beside(self, *values: str) -> str:
-        """Columns of several values, one after the other."""
-        return values[0] if len(values) == 1 else self.add("Concat", *values, axis=1)
+    def beside(self, *values: str, widths: Sequence[int] = ()) -> str:
+        """Columns of several values, one after the other; where their widths are known, they are remembered."""
+        if len(values) == 1:
+            return values[0]
+        together = self.add("Concat", *values, axis=1)
+        if widths:
+            parts = [self.parts.get(value, [(value, width)]) for value, width in zip(values, widths)]
+            self.parts[together] = [part for some in parts for part in some]
+        return together
+
+    def product(self, value: str, matrix: np.ndarray) -> str:
+        """A value times a matrix: of columns put together part by part, so that they need not be put together."""
+        parts = self.parts.get(value, [(value, len(matrix))])
+        stops = np.cumsum([width for _, width in parts])[:-1]
+        products = [self.add("MatMul", part, block) for (part, _), block in zip(parts, np.split(matrix, stops))]
+        return products[0] if len(products) == 1 else self.add("Sum", *products)
 
     def inline(self, model: Any, value: str) -> list[str]:
         """Another graph, of one input, applied to a value; the names of its outputs."""
