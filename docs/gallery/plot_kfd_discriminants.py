@@ -33,9 +33,9 @@ for row, (loss, penalty, alpha, name) in zip(axes, kinds):
 plt.show()
 
 # %%
-# Outputs on training rows (filled) and on rows that were left out (lines), for too little, some and too much
-# regularisation. With too little the training outputs collapse to the labels while the test outputs do not: what the
-# thesis calls overfitting of the variance. Rows are ringnorm's: two Gaussians in twenty dimensions, one twice as wide.
+# Outputs on training rows (filled) and on rows that were left out (lines), for ever more regularisation. With too
+# little the training outputs collapse to the labels while the test outputs do not; with too much all run together.
+# Rows are ringnorm's: two Gaussians in twenty dimensions, one twice as wide.
 
 
 def ringnorm(n):
@@ -47,7 +47,7 @@ def ringnorm(n):
 (X, y), (X_test, y_test) = ringnorm(400), ringnorm(3000)
 bins = np.linspace(-2.5, 2.5, 60)
 fig, axes = plt.subplots(1, 3, figsize=(9, 2.8), layout="constrained", sharey=True)
-for ax, alpha in zip(axes, (0.003, 0.3, 30.0)):
+for ax, alpha in zip(axes, (0.003, 30.0, 3e4)):
     settings = {"gamma": 0.1, "columns": None, "penalty": "coefficients", "threshold": "least-squares"}
     model = KernelFisherClassifier(alpha=alpha, **settings).fit(X, y)
     for rows, labels, style in ((X, y, {"alpha": 0.5}), (X_test, y_test, {"histtype": "step"})):
