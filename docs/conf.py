@@ -70,6 +70,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "min_reported_time": 10,
     "show_signature": False,
+    "write_computation_times": False,  # a page that would fetch scripts from the network
     "within_subsection_order": "FileNameSortKey",  # a family's scripts stand together
 }
 warnings.filterwarnings("ignore", message="X does not have valid feature names")

@@ -45,7 +45,7 @@ plt.show()
 
 # %%
 # Labels correlated with the third score give directions; splines along them and a linear classifier tell the pieces
-# apart, every second row left out. On the coordinates alone the same classifier cannot.
+# apart, every second row left out; on the coordinates alone the same classifier draws a line through both.
 train, test = slice(0, None, 2), slice(1, None, 2)
 features = ScoreTensorFeatures(model, prefit=True, order=3, n_components=3, feature_map=SplineMap(n_knots=3))
 classifier = make_pipeline(features, StandardScaler(), LogisticRegression(C=100, max_iter=5000)).fit(X[train], y[train])
@@ -54,7 +54,7 @@ a, b = np.meshgrid(np.linspace(-2.2, 2.2, 120), np.linspace(-2.2, 2.2, 120))
 plane = np.column_stack([a.ravel(), b.ravel()])
 fig, axes = plt.subplots(1, 2, figsize=(7.5, 3.6), layout="constrained")
 for ax, fitted, name in ((axes[0], plain, "coordinates"), (axes[1], classifier, "third-order features")):
-    ax.contourf(a, b, fitted.predict_proba(plane)[:, 1].reshape(a.shape), 12, cmap="RdBu", vmin=0, vmax=1)
+    ax.contourf(a, b, fitted.predict_proba(plane)[:, 1].reshape(a.shape), 12, cmap="RdBu", vmin=0, vmax=1, alpha=0.5)
     ax.scatter(*X[test].T, s=3, c=np.where(y[test] > 0, "#08306b", "#7f2704"))
     ax.set(title=f"{name}: {fitted.score(X[test], y[test]):.1%} right", aspect="equal", xticks=[], yticks=[])
 plt.show()

@@ -42,7 +42,7 @@ for (name, form), style in zip(forms.items(), ("o-", "x:", "^-")):
     print(f"{name:<14}", np.round(areas, 3))
     ax.plot(sizes, areas, style, label=name)
 ax.axvline(300, color="0.7", lw=0.8)
-ax.text(290, 0.56, "as many rows as words", color="0.4", ha="right")
+ax.text(290, 0.56, "as many rows as words", color="0.4", ha="right", fontsize=8)
 ax.set(xlabel="training rows", ylabel="area under the curve")
 ax.legend(frameon=False)
 plt.show()
