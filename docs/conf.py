@@ -138,7 +138,17 @@ def written_as_mathml(display: str):
     return visit, None
 
 
+def check_nothing_is_fetched(app, exception) -> None:
+    """Pages are read where there is no network: scripts, styles and pictures are their own."""
+    fetched = re.compile(r'<(?:script|img|iframe)[^>]+src="https?://|<link[^>]+href="https?://[^"]+\.css')
+    if exception is None:
+        pages = [page for page in Path(app.outdir).rglob("*.html") if fetched.search(page.read_text())]
+        if pages:
+            raise ValueError(f"pages fetch something from the network: {', '.join(map(str, pages[:5]))}")
+
+
 def setup(app) -> None:
+    app.connect("build-finished", check_nothing_is_fetched)
     app.connect("autodoc-process-docstring", as_restructured_text)
     app.add_html_math_renderer("mathml", written_as_mathml("inline"), written_as_mathml("block"))
 
