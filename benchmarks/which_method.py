@@ -31,7 +31,7 @@ MODELS = {
     "trees": lambda: ExtraTreesClassifier(n_estimators=300, random_state=0),
     "boosting": lambda: HistGradientBoostingClassifier(random_state=0),
     "SVC": lambda: make_pipeline(StandardScaler(), SVC()),
-    "FisherLDA": lambda: FisherLDA(shrinkage="auto"),
+    "FisherLDA": lambda: make_pipeline(StandardScaler(), FisherLDA(shrinkage="auto")),
     "kernel Fisher": KernelFisherClassifier,
     "GEM": GEMClassifier,
 }
