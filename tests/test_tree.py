@@ -80,7 +80,7 @@ EXCUSED = {module for modules in ELSEWHERE.values() for module in modules}
 # Folders of tests that are not about one folder of the source.
 ACROSS = {"laws", "reference", "robustness", "same_models"}
 # Tests of a whole folder.
-WHOLE = {TESTS / "export" / "test_fuzz.py", TESTS / "report" / "test_browser.py"}
+WHOLE = {TESTS / "export" / "test_fuzz.py", TESTS / "export" / "test_released.py", TESTS / "report" / "test_browser.py"}
 
 
 def modules() -> list[str]:

@@ -12,7 +12,8 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_
 from sklearn.linear_model import LogisticRegression
 from typer.testing import CliRunner
 
-from eigenfeat import FisherLDA, load, make_tabular
+import eigenfeat
+from eigenfeat import FisherLDA, load, make_tabular, save
 from eigenfeat.cli.app import app
 from eigenfeat.cli.data import Reading, read_rows, split, task_of
 from eigenfeat.rows import read_table
@@ -92,6 +93,30 @@ def test_a_messy_table(run, tmp_path):
     run("report", "model.skops", "messy.csv", "-o", "again.html")
     features = run("transform", "model.skops", "messy.csv").splitlines()
     assert features[0].split(",")[0] == "customer_id"
+
+
+def test_the_card_of_a_model_that_was_saved_from_python(run, tmp_path):
+    X, y = load_iris(return_X_y=True)
+    save(FisherLDA(ridge=0.1).fit(X, np.array(["a", "b", "c"])[y]), tmp_path / "mine.skops")
+    card = json.loads(run("info", "mine.skops", "--json"))
+    assert card["saved by"] == f"eigenfeat {eigenfeat.__version__}, format 1"
+    assert card["settings"] == "ridge=0.1" and card["columns"] == 4 and card["classes"] == "a, b, c"
+    assert card["steps"] == ["FisherLDA"]
+    printed = run("info", "mine.skops")
+    assert all(words in printed for words in ("ridge=0.1", "a, b, c", "format 1"))
+
+
+def test_the_card_of_a_model_says_all_that_is_asked_of_one(run, tmp_path):
+    write_messy(tmp_path / "messy.csv")
+    run("fit", "messy.csv", "--label", "outcome", "--method", "lda")
+    card = json.loads(run("info", "model.skops", "--json"))
+    asked = {"method", "task", "label", "file", "rows", "columns", "command", "seed", "result", "versions", "saved by"}
+    assert asked <= card.keys(), asked - card.keys()
+    assert {"error", "interval", "baseline"} <= card["result"].keys() and {"eigenfeat", "numpy"} <= card[
+        "versions"
+    ].keys()
+    printed = run("info", "model.skops")
+    assert all(words in printed for words in ("held-out error", "95 % interval", "version of scikit-learn", "saved by"))
 
 
 def test_dates_in_parquet_are_dates(run, tmp_path):

@@ -146,3 +146,22 @@ def test_what_cannot_be_written_is_refused_with_the_reason():
     trials = CommonSpatialPatterns(2).fit(np.random.default_rng(0).normal(size=(20, 3, 40)), np.arange(20) % 2)
     with pytest.raises(ValueError, match=r"give shape=\(channels, time\)"):
         to_onnx(trials)
+
+
+def test_outputs_that_are_wanted_and_no_others():
+    X, y = load_iris(return_X_y=True)
+    model = FisherLDA().fit(X, y)
+    found = run(model, X, outputs=["label", "probabilities"])
+    assert list(found) == ["label", "probabilities"]
+    np.testing.assert_allclose(found["probabilities"], model.predict_proba(X), atol=1e-12)
+    assert len(to_onnx(model, outputs=["features"]).graph.node) < len(to_onnx(model).graph.node)
+    for wrong in (["classes"], []):
+        with pytest.raises(ValueError, match="outputs must be some of features, decision, probabilities, label"):
+            to_onnx(model, outputs=wrong)
+
+
+def test_what_features_and_scores_share_is_written_once():
+    X, y = load_iris(return_X_y=True)
+    graph = to_onnx(GEMFeatures(2).fit(X, y)).graph
+    both = to_onnx(GEMClassifier(2, base_map=None, feature_map="soft-cubic", ridge=1.0, alpha=1e-3).fit(X, y)).graph
+    assert [n.op_type for n in both.node].count("Sqrt") == [n.op_type for n in graph.node].count("Sqrt") > 0

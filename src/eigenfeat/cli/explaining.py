@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,11 @@ from eigenfeat.cli.importance import importance
 from eigenfeat.cli.methods import DESCRIPTIONS, METHODS, class_names
 from eigenfeat.cli.talk import Talk
 from eigenfeat.export import load
+from eigenfeat.export.archive import written_by
 
 SHOWN = 12
+SETTING = 60
+"""Letters of a setting that are shown: some are arrays."""
 
 
 def run_info(model: Path, talk: Talk) -> None:
@@ -21,8 +25,10 @@ def run_info(model: Path, talk: Talk) -> None:
     fitted = load(model)
     card = dict(getattr(fitted, "card_", {}))
     steps = [type(step).__name__ for _, step in getattr(fitted, "steps", [("", fitted)])]
-    talk.facts |= {"steps": steps, **card}
+    about = _about(model, fitted)
+    talk.facts |= {"steps": steps, **about, **card}
     lines = [["file", str(model)], ["steps", " → ".join(steps)]]
+    lines += [[name, _words(value)] for name, value in about.items() if name not in card]
     for name in ("method", "task", "label", "file", "rows", "rows fitted", "columns", "command", "seed"):
         if name in card:
             value = card[name]
@@ -33,14 +39,28 @@ def run_info(model: Path, talk: Talk) -> None:
         lines.append(["held-out error", f"{result['error']:.2%} (95 % interval {low:.2%} to {high:.2%})"])
         lines.append([result["baseline_words"], f"{result['baseline']:.2%}"])
     lines += [[f"version of {name}", str(value)] for name, value in dict(card.get("versions", {})).items()]
-    if not card:
-        lines.append(["columns", str(getattr(fitted, "n_features_in_", "unknown"))])
     talk.grid(lines)
     encoder = dict(getattr(fitted, "named_steps", {})).get("table")
     if encoder is not None:
         talk.facts["columns_"] = encoder.columns_.as_dict()
         head, *body = encoder.columns_.cells()
         talk.grid(body, head)
+
+
+def _about(model: Path, fitted: Any) -> dict[str, Any]:
+    """What any model file says of itself, one that was saved from Python too."""
+    last = fitted.steps[-1][1] if hasattr(fitted, "steps") else fitted
+    with model.open("rb") as stream:
+        about: dict[str, Any] = {"saved by": written_by(stream)}
+    defaults = {name: value.default for name, value in inspect.signature(type(last)).parameters.items()}
+    changed = {n: v for n, v in last.get_params(deep=False).items() if repr(v) != repr(defaults.get(n))}
+    about["settings"] = ", ".join(f"{name}={value!r}"[:SETTING] for name, value in changed.items()) or "as they come"
+    about["columns"] = int(getattr(fitted, "n_features_in_", 0)) or "unknown"
+    classes = getattr(last, "classes_", None)
+    if classes is not None:
+        shown = [str(label) for label in classes[:SHOWN]]
+        about["classes"] = ", ".join(shown) + (f" and {len(classes) - SHOWN} more" if len(classes) > SHOWN else "")
+    return about
 
 
 def run_explain(model: Path, data: str | None, reading: Reading, talk: Talk) -> None:

@@ -64,6 +64,13 @@ def stamp(version: str) -> str:
     return json.dumps({"format": FORMAT, "eigenfeat": version})
 
 
+def written_by(stream: BinaryIO) -> str:
+    """The version that wrote a model file that has been read, and the number of its format."""
+    with zipfile.ZipFile(stream) as packed:
+        found = json.loads(packed.read(STAMP))
+    return f"eigenfeat {found.get('eigenfeat')}, format {found['format']}"
+
+
 def size_limit(file_size: int) -> int:
     return max(SMALLEST_LIMIT, LARGEST_RATIO * file_size)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.interpolate import BSpline
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
@@ -44,6 +45,8 @@ def check_model(model: Any) -> None:
             demand(0 <= position <= MT19937_WORDS, f"{words} is no state of random numbers")
         elif isinstance(thing, np.random.Generator):
             demand(type(thing.bit_generator) is np.random.PCG64, f"{words} is no state of random numbers")
+        elif isinstance(thing, BSpline):
+            _check_spline(thing, words)
         elif _is_instance(thing):
             _check_attributes(thing)
             if isinstance(thing, DenseMoments):
@@ -135,6 +138,21 @@ def _check_attributes(thing: Any) -> None:
     if _is_own(thing) and is_dataclass(cls):
         expected = {field.name for field in fields(cls)}
         demand(names == expected, f"{cls.__name__} has not the fields it should have")
+
+
+def _check_spline(spline: BSpline, words: str) -> None:
+    """What scipy's compiled evaluation trusts: knots in order, a coefficient a function, no attribute but its own."""
+    held = {name.lstrip("_"): value for name, value in vars(spline).items()}
+    demand(held.keys() - {"asarray"} == {"t", "c", "k", "extrapolate", "axis"}, f"{words} is no spline")
+    knots, coefficients, degree = held["t"], held["c"], held["k"]
+    demand(is_count(degree, 0), f"{words} has no degree")
+    is_order = isinstance(knots, np.ndarray) and knots.dtype == np.float64 and knots.ndim == 1
+    demand(is_order and np.isfinite(knots).all() and (np.diff(knots) >= 0).all(), f"{words} has no knots in order")
+    n_functions = len(knots) - degree - 1
+    is_whole = isinstance(coefficients, np.ndarray) and coefficients.dtype == np.float64 and coefficients.ndim == 2
+    demand(n_functions > degree and is_whole and len(coefficients) == n_functions, f"{words} has other coefficients")
+    demand(held["axis"] == 0 and knots[degree] < knots[n_functions], f"{words} is no spline of numbers")
+    demand(held["extrapolate"] in (True, False, "periodic"), f"{words} says not what it does beyond its knots")
 
 
 def _check_moments(moments: DenseMoments) -> None:

@@ -26,18 +26,21 @@ def mapped(graph: Graph, feature_map: FeatureMap, projections: str, width: int) 
 
 
 def _power(graph: Graph, powers: PowerMap, projections: str, width: int) -> str:
-    limit = largest_magnitude(graph.dtype, max(powers.powers) / 2)
+    limit = float(largest_magnitude(graph.dtype, max(powers.powers) / 2))
+    clipped = graph.add("Clip", projections, -limit, limit)
+    size = graph.add("Abs", clipped)
+    if powers.soft:  # as a quotient: the root less one loses digits near zero
+        root = graph.add("Div", clipped, graph.add("Add", graph.add("Sqrt", graph.add("Add", size, 1.0)), 1.0))
+    else:
+        root = graph.add("Mul", graph.add("Sign", clipped), graph.add("Sqrt", size))
     columns = []
-    for sign in ("Identity", "Neg"):
-        side = graph.add("Min", graph.add("Relu", graph.add(sign, projections)), limit)
-        root = graph.add("Sqrt", side)
-        if powers.soft:  # as a quotient: the root less one loses digits near zero
-            root = graph.add("Div", side, graph.add("Add", graph.add("Sqrt", graph.add("Add", side, 1.0)), 1.0))
-        found = [root]  # by products, which are ten times as quick as powers
+    for side in (graph.add("Relu", root), graph.add("Relu", graph.add("Neg", root))):
+        found = [side]  # by products, which are ten times as quick as powers
         for _ in range(max(powers.powers) - 1):
-            found.append(graph.add("Mul", found[-1], root))
+            found.append(graph.add("Mul", found[-1], side))
         columns.append([found[power - 1] for power in sorted(set(powers.powers))])
-    return graph.beside(*(side for both in zip(*columns) for side in both))
+    sides = [side for both in zip(*columns) for side in both]
+    return graph.beside(*sides, widths=[width] * len(sides))
 
 
 def _plain(graph: Graph, plain: PlainMap, projections: str, width: int) -> str:

@@ -36,11 +36,17 @@ from eigenfeat.stages import (
 
 
 def staged(graph: Graph, stage: Stage, rows: str, shape: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:
-    """The value of a stage at rows of this shape, each, and the shape of what comes out."""
+    """The value of a stage at rows of this shape, each, and the shape of what comes out.
+
+    What features and scores share is written once: ONNX Runtime would compute it twice.
+    """
     write = STAGES.get(type(stage))
     if write is None:
         raise ValueError(f"A stage of type {type(stage).__name__} cannot be written as ONNX.")
-    value = write(graph, stage, rows, shape)
+    key = (id(stage), rows)
+    if key not in graph.written:
+        graph.written[key] = write(graph, stage, rows, shape)
+    value = graph.written[key]
     return value, (shape if type(stage) in SAME_SHAPE else (stage.n_columns(shape[0]),))
 
 
@@ -51,12 +57,13 @@ def _chain(graph: Graph, chain: Chain, rows: str, shape: tuple[int, ...]) -> str
 
 
 def _affine(graph: Graph, affine: Affine, rows: str, shape: tuple[int, ...]) -> str:
-    products = graph.add("MatMul", rows, affine.vectors.toarray())
+    products = graph.product(rows, affine.vectors.toarray())
     return products if affine.bias is None else graph.add("Add", products, affine.bias)
 
 
 def _beside(graph: Graph, beside: Beside, rows: str, shape: tuple[int, ...]) -> str:
-    return graph.beside(*(staged(graph, part, rows, shape)[0] for part in beside.parts))
+    parts = [staged(graph, part, rows, shape) for part in beside.parts]
+    return graph.beside(*(value for value, _ in parts), widths=[width for _, (width,) in parts])
 
 
 def _layer(graph: Graph, layer: FeatureLayer, rows: str, shape: tuple[int, ...]) -> str:
@@ -64,7 +71,8 @@ def _layer(graph: Graph, layer: FeatureLayer, rows: str, shape: tuple[int, ...])
     features = mapped(graph, layer.feature_map, projections, layer.projection.n_columns(shape[0]))
     if layer.input_scale is None:
         return features
-    return graph.beside(graph.add("Mul", rows, layer.input_scale), features)
+    inputs, width = graph.add("Mul", rows, layer.input_scale), layer.n_columns(shape[0])
+    return graph.beside(inputs, features, widths=[shape[0], width - shape[0]])
 
 
 def _with_constant(graph: Graph, stage: WithConstant, rows: str, shape: tuple[int, ...]) -> str:

@@ -67,7 +67,7 @@ def save(model: Any, path: str | os.PathLike) -> Path:
         raise ValueError(
             f"{name} was not saved to {path}, since load would refuse it: the file {refusal}. It holds what no safe "
             "model file can carry: replace it by a parameter that is data or a name (not a function or a class of your "
-            "own), and fit again"
+            "own) and fit again, or save a part that does without, such as best_estimator_ of a search"
         ) from refusal
     try:
         check_model(model)

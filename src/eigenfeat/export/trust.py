@@ -3,6 +3,7 @@
 skops names in every node a class, and separately a *loader*: what is done with the name on loading. Most loaders call
 something: a class, a function, a method, an operator, a factory. So a class that may be trusted is trusted under one
 loader only, and only loaders that are listed here are let through, each with the entries that skops itself writes.
+Functions are let through by name and place (`eigenfeat.export.known_parts`): naming one does not call it.
 
 Nothing is imported here but modules of eigenfeat's rooms that hold fitted values, and nothing is called.
 """
@@ -17,6 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from eigenfeat.export.archive import Archive, Refusal, too_large
+from eigenfeat.export.known_parts import DICTIONARIES, PARTS, TUPLES, functions_of
 from eigenfeat.rows import RowSource
 
 MODEL_ROOMS = {
@@ -38,7 +40,7 @@ def audit(archive: Archive) -> set[str]:
     """Check the whole tree; the names of the types in it that skops has to be told to trust."""
     auditor = _Auditor(archive)
     auditor.node({key: value for key, value in archive.tree.items() if key not in AT_ROOT}, 0)
-    return auditor.own | SPARSE_ROWS | {"numpy.dtype"}
+    return auditor.own | auditor.functions | PARTS | DICTIONARIES | TUPLES | SPARSE_ROWS | {"numpy.dtype"}
 
 
 class _Auditor:
@@ -52,6 +54,8 @@ class _Auditor:
     def __init__(self, archive: Archive) -> None:
         self.sizes, self.limit, self.used = archive.sizes, archive.limit, 0
         self.own: set[str] = set()
+        self.functions: set[str] = set()
+        self.allowed: dict[int, set[str]] = {}  # functions that may stand where a node is, by its address
         self.known: dict[int, tuple[str, str]] = {}
         self.open: set[int] = set()
 
@@ -105,7 +109,7 @@ class _Auditor:
             raise Refusal("is forged: text that should be one number or string is more")
 
     def mapping(self, state: dict, name: str, depth: int) -> None:
-        _demand(name in ("builtins.dict", "collections.OrderedDict"), name)
+        _demand(name in {"builtins.dict", "collections.OrderedDict"} | DICTIONARIES, name)
         content, keys = state.get("content"), state.get("key_types")
         if not isinstance(content, dict) or not isinstance(keys, dict) or not isinstance(keys.get("content"), list):
             raise Refusal("is damaged or forged: a dictionary in it is none")
@@ -117,7 +121,7 @@ class _Auditor:
             self.node(value, depth)
 
     def sequence(self, state: dict, name: str, depth: int) -> None:
-        _demand(name == SEQUENCES[state["__loader__"]], name)
+        _demand(name == SEQUENCES[state["__loader__"]] or (state["__loader__"] == "TupleNode" and name in TUPLES), name)
         for value in _listed(state.get("content")):
             self.node(value, depth)
 
@@ -130,7 +134,7 @@ class _Auditor:
             raise Refusal("is damaged or forged: a slice in it is none")
 
     def kind(self, state: dict, name: str, depth: int) -> None:
-        _demand(name in PLAIN_TYPES, name)
+        _demand(name in PLAIN_TYPES | self.allowed.get(id(state), set()), name)
 
     def array(self, state: dict, name: str, depth: int) -> None:
         _demand(name == "numpy.ndarray" or name in NUMBER_TYPES, name)
@@ -194,10 +198,21 @@ class _Auditor:
     def instance(self, state: dict, name: str, depth: int) -> None:
         if is_own_class(name):
             self.own.add(name)
-        else:  # which classes of scikit-learn those are is for skops to say
-            _demand(name.startswith("sklearn."), name)
+        else:  # which of scikit-learn's estimators those are is for skops to say
+            _demand(name.startswith("sklearn.") or name in PARTS, name)
         if "content" in state:
+            self._allow_functions(name, state["content"])
             self.node(state["content"], depth, ("DictNode", "JsonNode"))
+
+    def _allow_functions(self, owner: str, content: Any) -> None:
+        attributes = content.get("content") if isinstance(content, dict) else None
+        if isinstance(attributes, dict):
+            for attribute, functions in functions_of(owner).items():
+                self.allowed[id(attributes.get(attribute))] = functions
+
+    def function(self, state: dict, name: str, depth: int) -> None:
+        _demand(name in self.allowed.get(id(state), set()), f"{name} (FunctionNode)")
+        self.functions.add(name)
 
 
 Rule = Callable[[_Auditor, dict, str, int], None]
@@ -216,9 +231,10 @@ RULES: dict[str, tuple[set[str], Rule]] = {
     "RandomGeneratorNode": ({"content"}, _Auditor.generator),
     "LossNode": ({"content", "__reduce__"}, _Auditor.loss),
     "ObjectNode": ({"content"}, _Auditor.instance),
+    "FunctionNode": (set(), _Auditor.function),
 }
-"""The loaders that make data, and the entries of their nodes. Not here, since they call what a file names: functions,
-methods, partial functions, operators, constructors, default factories, trees; and bytes, which no model has."""
+"""The loaders that make data, and the entries of their nodes. Not here, since they call what a file names: methods,
+partial functions, operators, constructors, default factories, trees; and bytes, which no model has."""
 
 
 def is_own_class(name: str) -> bool:
@@ -259,6 +275,7 @@ def _demand(trusted: bool, name: str) -> None:
 def untrusted(name: str) -> str:
     return (
         f"asks for {name}: not loaded. Classes of eigenfeat's models, arrays of numpy, CSR matrices of scipy and the "
-        "estimators of scikit-learn that skops knows are trusted, as data only; functions, methods and calls never. If "
-        "you made this file yourself, open it with skops.io.load and name there what you trust"
+        "estimators of scikit-learn that skops knows are trusted, as data only; functions but for scikit-learn's own "
+        "scores, methods and calls never. If you made this file yourself, open it with skops.io.load and name there "
+        "what you trust"
     )
