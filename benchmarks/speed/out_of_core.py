@@ -55,7 +55,11 @@ def written(path: Path, n_rows: int) -> Path:
     for start in range(0, n_rows, BATCH):
         X, y = drawn(start, min(BATCH, n_rows - start))
         table = pa.table([pa.array(column) for column in X.T] + [pa.array(y)], names=[*names, "y"])
-        writer = parquet.ParquetWriter(path, table.schema, compression="none") if writer is None else writer
+        writer = (
+            parquet.ParquetWriter(path, table.schema, compression="none", use_dictionary=False)
+            if writer is None
+            else writer
+        )
         writer.write_table(table)
     writer.close()
     return path

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from eigenfeat import FisherLDA, GEMClassifier, GEMFeatures, KernelFisherRegressor, LeastSquaresCCA, MultinomialLogit
-from eigenfeat.rows import ClassTotals, Statistic
+from eigenfeat.rows import ClassTotals, Statistic, streaming
 from eigenfeat.rows.dask_rows import DaskRows, dask_rows, is_dask
 
 dask = pytest.importorskip("dask")
@@ -54,6 +54,17 @@ def test_a_fit_on_workers_is_the_fit_in_memory(cluster, model):
     lazy = getattr(type(model)(**model.get_params(deep=False)).fit(rows, labels, weights), verb)(rows)
     assert is_dask(lazy) and lazy.shape == expected.shape and lazy.chunks[0] == UNEVEN
     np.testing.assert_allclose(lazy.compute(), expected, atol=1e-10 * np.abs(expected).max())
+
+
+def test_many_rows_start_from_a_sample_that_stays_on_the_workers(cluster, monkeypatch):
+    monkeypatch.setattr("eigenfeat.linear.logit.START_ROWS", 400)
+    monkeypatch.setattr("eigenfeat.linear.logit.START_ROWS_PER_COLUMN", 1)
+    monkeypatch.setattr("eigenfeat.linear.logit.MIN_GRAM_ROWS", 100)
+    rows, labels, weights = collections()
+    with streaming() as run:
+        found = gem().fit(rows, labels, weights)
+    assert "rows to start from" in {done.name for done in run.passes}
+    np.testing.assert_allclose(found.predict_proba(X), gem().fit(X, Y, W).predict_proba(X), atol=1e-10)
 
 
 def test_predictions_are_lazy_collections(cluster):

@@ -155,7 +155,8 @@ class DaskRows(RowSource):
         through = _sent(tuple(lenses))
         client, places = cluster(), zip(self._blocks, self.starts)
         blocks = [client.submit(_seen, through, block, start, pure=False) for block, start in places]
-        return DaskRows(blocks, self.starts, n_columns or self.n_columns, self.dtype)
+        starts = [0, *accumulate(length for length, _ in _shapes(blocks))]  # a lens may leave rows out
+        return DaskRows(blocks, starts, n_columns or self.n_columns, self.dtype)
 
     def run(self, function: Callable, tasks: Sequence[tuple]) -> list[Any]:
         """Results of a function for each of some tuples of arguments, made by the workers."""
