@@ -1,4 +1,4 @@
-"""The auto-encoder of rows that are read a block at a time: the fit in memory where they fit, else epochs over blocks."""
+"""The auto-encoder of rows read a block at a time: the fit in memory where they fit, else epochs over blocks."""
 
 import numpy as np
 import pytest
@@ -78,8 +78,8 @@ def test_column_sums_merge_to_those_of_all_rows():
 
 
 def test_what_a_stream_cannot_be():
-    with pytest.raises(ValueError, match=r"output='sigmoid' reconstructs values in \[0, 1\]"):
-        with eigenfeat.rows.streaming("10kB"):
-            model(output="sigmoid").fit(source())
+    reason = r"output='sigmoid' reconstructs values in \[0, 1\]"
+    with pytest.raises(ValueError, match=reason), eigenfeat.rows.streaming("10kB"):
+        model(output="sigmoid").fit(source())
     with pytest.raises(TypeError, match="do not merge"):
         StreamedEpoch(None, 1, None, 0, 1.0).merge(None)
