@@ -3,10 +3,20 @@
 import os
 import signal
 
+import joblib
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from eigenfeat import FisherLDA, GEMClassifier, GEMFeatures, KernelFisherRegressor, LeastSquaresCCA, MultinomialLogit
+from eigenfeat import (
+    FisherLDA,
+    GEMClassifier,
+    GEMFeatures,
+    KernelFisherClassifierCV,
+    KernelFisherRegressor,
+    LeastSquaresCCA,
+    MultinomialLogit,
+)
 from eigenfeat.rows import ClassTotals, Statistic, streaming
 from eigenfeat.rows.dask_rows import DaskRows, dask_rows, is_dask
 
@@ -161,6 +171,15 @@ class FatalTask:
     def __call__(self, *args):
         self.kill()
         return self.function(*args)
+
+
+def test_candidates_of_a_search_are_tasks_by_joblib(cluster):
+    model = KernelFisherClassifierCV(gammas=[0.01, 0.1], alphas=[0.1, 1.0], n_jobs=2)
+    expected = clone(model).set_params(n_jobs=1).fit(X[:300], Y[:300])
+    with joblib.parallel_config(backend="dask"), distributed.get_task_stream(cluster) as done:
+        found = model.fit(X[:300], Y[:300])
+    assert done.data, "nothing ran on the workers"
+    np.testing.assert_array_equal(found.loo_errors_, expected.loo_errors_)
 
 
 def test_a_class_that_most_partitions_lack(cluster):
