@@ -33,6 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from datasets import load_covertype
 
 N_TEST = 50_000
+MEMORY = 16_000_000_000  # of all workers
 
 
 def gem(n_components: int, base_map: Any = None) -> GEMClassifier:
@@ -85,7 +86,8 @@ def on_workers(n_workers: int, X: np.ndarray, y: np.ndarray, copies: int, make: 
     import dask.array as da
     from distributed import Client, LocalCluster, wait
 
-    local = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None, memory_limit="4GB")
+    limit = MEMORY // n_workers  # the same in all: one worker and two keep the same
+    local = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None, memory_limit=limit)
     with local, Client(local) as client:
         step = -(-len(X) // 4)
         rows = da.concatenate([da.from_array(copied(X, i), chunks=(step, X.shape[1])) for i in range(copies)])

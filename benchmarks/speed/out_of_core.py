@@ -1,16 +1,17 @@
 """Rows that outgrow memory: GEMClassifier on a Parquet file, its memory and its time, beside what else one would do.
 
-    python benchmarks/speed/out_of_core.py                      # 10^5 to 2*10^7 rows; a plot
-    python benchmarks/speed/out_of_core.py --rows 1000000       # smaller
+    python benchmarks/speed/out_of_core.py                      # 10^5 to 10^6 rows
+    python benchmarks/speed/out_of_core.py --rows 20000000 --plot time.png      # 8 GB of rows: hours
 
 Rows are drawn, float32, 100 columns, 10 classes that differ in means and in second moments, and written to Parquet in a
-temporary folder. Every fit runs in a process of its own, whose peak memory is the system's number for it (resident set,
-with the libraries). Three parts:
+temporary folder, to which every size adds a file. Every fit runs in a process of its own, whose peak memory is the
+system's number for it (resident set, with the libraries). Three parts:
 
-1. The same rows from a file and as an array in memory: seconds and their ratio.
-2. Files of growing length: seconds, seconds a million rows, peak memory.
-3. At 2 million rows (or --rows), rivals in the same run: `SGDClassifier.partial_fit` on an `RBFSampler` of equal width,
-   batch by batch in one pass, and XGBoost's external memory (`xgboost.DataIter`): seconds, memory, held-out error.
+1. The same rows from files and as an array in memory: seconds and their ratio.
+2. Rows of growing number: seconds, seconds a million rows, peak memory.
+3. At 2 million rows (or --rows, if that is less), rivals in the same run: `SGDClassifier.partial_fit` on an
+   `RBFSampler` of equal width, batch by batch in one pass, and XGBoost's external memory (`xgboost.DataIter`): seconds,
+   memory, held-out error.
 """
 
 from __future__ import annotations
@@ -46,19 +47,20 @@ def drawn(start: int, count: int) -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
-def written(path: Path, n_rows: int) -> Path:
+def written(folder: Path, start: int, stop: int) -> Path:
+    """Rows from ``start`` to ``stop`` as one more file of a folder."""
     import pyarrow as pa
     from pyarrow import parquet
 
     names = [f"x{j}" for j in range(D)]
-    writer = None
-    for start in range(0, n_rows, BATCH):
-        X, y = drawn(start, min(BATCH, n_rows - start))
-        table = pa.table([pa.array(column) for column in X.T] + [pa.array(y)], names=[*names, "y"])
-        writer = parquet.ParquetWriter(path, table.schema, compression="none") if writer is None else writer
-        writer.write_table(table)
-    writer.close()
-    return path
+    schema = pa.schema([*((name, pa.float32()) for name in names), ("y", pa.int64())])
+    # Dictionaries of numbers that never repeat would be half as large again, and slower.
+    options = {"compression": "none", "use_dictionary": False}
+    with parquet.ParquetWriter(folder / f"rows-{start:09d}.parquet", schema, **options) as writer:
+        for first in range(start, stop, BATCH):
+            X, y = drawn(first, min(BATCH, stop - first))
+            writer.write_table(pa.table([*(pa.array(column) for column in X.T), pa.array(y)], schema=schema))
+    return folder
 
 
 def test_rows() -> tuple[np.ndarray, np.ndarray]:
@@ -177,20 +179,19 @@ def shown(name: str, n_rows: int, found: dict) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=20_000_000, help="of the largest file")
-    parser.add_argument("--memory-rows", type=int, default=1_000_000, help="at which a fit in memory is compared")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="of all files, a multiple of 50,000")
+    parser.add_argument("--memory-rows", type=int, default=300_000, help="at which a fit in memory is compared")
     parser.add_argument("--skip-rivals", action="store_true")
     parser.add_argument("--plot", type=Path, help="where to save the plot of time against rows")
     asked = parser.parse_args()
     sizes = [n for n in (10**5, 3 * 10**5, 10**6, 2 * 10**6, 5 * 10**6, 2 * 10**7) if n < asked.rows] + [asked.rows]
     with tempfile.TemporaryDirectory() as folder:
-        streamed = {}
-        for n_rows in sizes:
-            path = str(written(Path(folder) / "rows.parquet", n_rows))
+        streamed: dict[int, dict] = {}
+        for before, n_rows in zip([0, *sizes], sizes):
+            path = str(written(Path(folder), before, n_rows))
             streamed[n_rows] = alone(gem_streamed, path, n_rows)
             shown("GEM, from the file", n_rows, streamed[n_rows])
-            at_hand = min(asked.memory_rows, max(sizes))
-            if n_rows == at_hand:
+            if n_rows == min(asked.memory_rows, max(sizes)):
                 held = alone(gem_in_memory, path, n_rows)
                 shown("GEM, in memory", n_rows, held)
                 print(f"  ratio of seconds, file to memory: {streamed[n_rows]['seconds'] / held['seconds']:.2f}")

@@ -15,7 +15,7 @@ from eigenfeat import (
     GEMFeatures,
     GEMRegressor,
     HypergraphFeatures,
-    KernelFisherClassifier,
+    KernelFisherClassifierCV,
     KernelFisherRegressor,
     LeastSquaresCCA,
     LeastSquaresFeatures,
@@ -229,7 +229,7 @@ def test_labels_come_with_the_rows():
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        (KernelFisherClassifier(), r"KernelFisherClassifier needs its rows in memory here, and Stream is read a block"),
+        (KernelFisherClassifierCV(), r"KernelFisherClassifierCV needs its rows in memory here, and Stream is read a b"),
         (KernelFisherRegressor(), r"KernelFisherRegressor needs its rows in memory.*eigenfeat\.rows\.held"),
         (GEMClassifier(classifier=LogisticRegression()), "A classifier of your own needs its features in memory"),
         (HypergraphFeatures(), "Moments of labels do not tell the hypergraph"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -10,12 +11,27 @@ from sklearn.utils import check_random_state
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import ComponentsMixin, Estimator, renamed_parameters
 from eigenfeat.estimators.magnitudes import check_magnitudes
-from eigenfeat.estimators.validation import check_weights, distinct_keys
+from eigenfeat.estimators.streaming import has_sparse_blocks, is_stream, refuse_source, streamed
+from eigenfeat.estimators.validation import check_weights, distinct_keys, row_keys
+from eigenfeat.rows import current, joined_blocks, sampled
 from eigenfeat.scores.autoencoder import HiddenLayer
 from eigenfeat.scores.cross_tensor import merged_rows
-from eigenfeat.scores.training import OPTIMIZERS, AutoencoderTrainer, Corruption, column_moments, train
+from eigenfeat.scores.training import (
+    OPTIMIZERS,
+    AutoencoderTrainer,
+    ColumnSums,
+    Corruption,
+    Epoch,
+    StreamedEpoch,
+    column_moments,
+    train,
+)
 from eigenfeat.stages import Chain, Fitted
 
+#: Bytes a number of the rows that a fit in memory takes: the rows, in their order, and what an epoch makes of them.
+HELD_BYTES = 24
+#: Rows of a stream that are held out for validation.
+MOST_HELD_OUT = 10_000
 #: Spreads from zero beyond which hidden units are told to be saturated.
 FAR = 1e3
 
@@ -150,7 +166,9 @@ class DenoisingAutoencoder(ComponentsMixin, Estimator):
 
         Parameters
         ----------
-        X : (n, d) array or dataframe
+        X : (n, d) array or dataframe, or a row source (`eigenfeat.rows.open`)
+            Of a source that memory does not hold every epoch is a pass in its order, with the rows of a block
+            shuffled, and up to 10,000 rows are for validation.
         y : ignored
         sample_weight : (n,) array, optional
             Weights of the rows in the loss: copies of a row count as one row of their weights' sum. The order of rows
@@ -161,22 +179,59 @@ class DenoisingAutoencoder(ComponentsMixin, Estimator):
         self
         """
         self._check_unused(X, y)
+        if is_stream(X):
+            return self._fit_stream(X, sample_weight)
         X = self._rows(X, reset=True)
-        X, weight = self._merged(X, check_weights(sample_weight, X))
-        self._trainer = trainer = self._new_trainer(X, weight)
+        return self._fit_rows(X, check_weights(sample_weight, X))
+
+    def _fit_rows(self, X: np.ndarray, weight: np.ndarray | None):
+        X, weight = self._merged(X, weight)
+        moments = column_moments(X, weight)
+        trainer = self._new_trainer(moments)
         trainer.observe(X, weight)
         n_held_out = int(self.validation_fraction * len(X)) if self.early_stopping and len(X) >= 20 else 0
         held_out, rest = np.split(trainer.rng.permutation(len(X)), [n_held_out])
-        self.loss_curve_ = train(
+        of_rest, of_held_out = (None, None) if weight is None else (weight[rest], weight[held_out])
+
+        def epoch(trainer: AutoencoderTrainer) -> AutoencoderTrainer:
+            trainer.epoch(X[rest], self.batch_size, of_rest)
+            return trainer
+
+        return self._train(trainer, epoch, X[held_out], of_held_out)
+
+    def _fit_stream(self, X: Any, sample_weight: Any):
+        source = streamed(self, X, None, sample_weight, None)
+        if not source.is_local or has_sparse_blocks(source):
+            refuse_source(self, X)
+        sums = source.summed(ColumnSums(), "columns")
+        if sums.n_rows * source.n_columns * HELD_BYTES <= current().budget:
+            blocks = joined_blocks(list(source.blocks()))
+            return self._fit_rows(self._as_float32(blocks.rows), blocks.weights)
+        self._check_range(sums.low, sums.high)
+        trainer = self._new_trainer(sums.moments)
+        trainer.observe_moments(sums.moments)
+        n_held_out = min(MOST_HELD_OUT, int(self.validation_fraction * sums.n_rows)) if self.early_stopping else 0
+        held_out = sampled(source, n_held_out, row_keys) if n_held_out else None
+        last_key = -1 if held_out is None else int(row_keys(held_out.rows).max())
+        unit = sums.weight / sums.n_rows
+
+        def epoch(trainer: AutoencoderTrainer) -> AutoencoderTrainer:
+            empty = StreamedEpoch(trainer, self.batch_size, row_keys, last_key, unit)
+            return source.summed(empty, "epoch").trainer
+
+        rows = np.empty((0, source.n_columns)) if held_out is None else held_out.rows
+        return self._train(trainer, epoch, rows.astype(np.float32), None if held_out is None else held_out.weights)
+
+    def _train(self, trainer: AutoencoderTrainer, epoch: Epoch, held_out: np.ndarray, weight: np.ndarray | None):
+        self._trainer, self.loss_curve_ = train(
             trainer,
-            X[rest],
-            X[held_out],
-            batch_size=self.batch_size,
+            epoch,
+            held_out,
             max_iter=self.max_iter,
             tol=self.tol,
             patience=self.n_iter_no_change,
             verbose=bool(self.verbose),
-            weights=(None, None) if weight is None else (weight[rest], weight[held_out]),
+            weight=weight,
         )
         self.n_iter_ = len(self.loss_curve_) or self.max_iter
         return self._publish()
@@ -201,7 +256,7 @@ class DenoisingAutoencoder(ComponentsMixin, Estimator):
         first = not hasattr(self, "_trainer")
         X = self._rows(X, reset=first)
         if first:
-            self._trainer = self._new_trainer(X)
+            self._trainer = self._new_trainer(column_moments(X))
             self.loss_curve_, self.n_iter_ = [], 0
         self._trainer.observe(X)
         self._trainer.epoch(X, self.batch_size)
@@ -210,36 +265,40 @@ class DenoisingAutoencoder(ComponentsMixin, Estimator):
 
     def _rows(self, X, reset: bool) -> np.ndarray:
         X = self._check(X, reset=reset)
-        check_magnitudes(X, dtype=np.float32)
         if reset:
             _warn_if_far(X)
-        X = X.astype(np.float32, copy=False)
-        if self.output == "sigmoid" and (X.min() < 0 or X.max() > 1):
+        return self._as_float32(X)
+
+    def _as_float32(self, X: np.ndarray) -> np.ndarray:
+        check_magnitudes(X, dtype=np.float32)
+        self._check_range(X.min(), X.max())
+        return X.astype(np.float32, copy=False)
+
+    def _check_range(self, low: float, high: float) -> None:
+        if self.output == "sigmoid" and (low < 0 or high > 1):
             raise ValueError(
-                f"output='sigmoid' reconstructs values in [0, 1], X has values from {X.min():.3g} to {X.max():.3g}: "
+                f"output='sigmoid' reconstructs values in [0, 1], X has values from {low:.3g} to {high:.3g}: "
                 "scale X to [0, 1] or use output='linear'."
             )
-        return X
 
-    def _new_trainer(self, X: np.ndarray, weight: np.ndarray | None = None) -> AutoencoderTrainer:
+    def _new_trainer(self, moments: tuple[np.ndarray, np.ndarray]) -> AutoencoderTrainer:
         level = self.corruption_level
         if self.corruption == "masking" and level >= 1:
             raise ValueError(
                 f"corruption='masking' needs corruption_level < 1, the share of entries masked; got {level}."
             )
         if self.corruption == "gaussian":
-            level *= float(np.sqrt(column_moments(X, weight)[1].mean())) or 1.0
+            level *= float(np.sqrt(moments[1].mean())) or 1.0
         optimizer = OPTIMIZERS[self.solver]
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         return AutoencoderTrainer(
-            X,
+            moments,
             self.n_hidden,
             Corruption(self.corruption, level),
             optimizer() if self.learning_rate is None else optimizer(self.learning_rate),
             rng,
             sigmoid_output=self.output == "sigmoid",
             gain=self.gain,
-            weight=weight,
         )
 
     def _publish(self):

@@ -17,7 +17,7 @@ from eigenfeat.kernel.losses import as_loss
 from eigenfeat.kernel.problem import DEFAULTS, PENALTIES, KernelProblem, KernelRequest, KernelSolution
 from eigenfeat.kernel.search import Score, Trial, best_alpha
 from eigenfeat.kernel.table import SOLVERS
-from eigenfeat.rows import ArrayRows, Block
+from eigenfeat.rows import ArrayRows, Block, RowSource
 from eigenfeat.stages import Chain, KernelExpansion
 from eigenfeat.stages.kernels import DOT_PRODUCT, KERNELS, RADIAL
 
@@ -63,11 +63,15 @@ class KernelEstimator(Estimator):
         return self._points_treated(KernelSettings(**{**asked, **chosen}))
 
     def _treated(self, X: Block, weights: np.ndarray | None) -> Block:
+        """Rows in memory after the treatment of their columns: see `_treated_source`."""
+        return self._treated_source(ArrayRows(X, None, weights)).array  # type: ignore[attr-defined]
+
+    def _treated_source(self, rows: RowSource) -> RowSource:
         """Rows after the treatment of their columns, which is learnt here and is the first part of ``_inputs``."""
         self._inputs, self.columns_ = Chain(), None
         columns, as_given = self.columns, getattr(self, "invariances", None) or self.kernel not in TREATED_KERNELS
         if columns is None or (isinstance(columns, str) and columns == "auto" and as_given):
-            return X
+            return rows
         if as_given and (self.kernel == "precomputed" or self.kernel in TREATED_KERNELS):
             reason = (
                 "kernel='precomputed' has no columns"
@@ -75,10 +79,9 @@ class KernelEstimator(Estimator):
                 else ("invariances transform the rows as they are given")
             )
             raise ValueError(f"columns={columns!r} cannot be: {reason}. Leave columns at 'auto', or scale X before.")
-        rows = ArrayRows(X, None, weights)
         stage, self.columns_ = learn_columns(self, rows, columns)
         self._inputs = Chain((stage,))
-        return treated_rows(stage, rows).array  # type: ignore[attr-defined]
+        return treated_rows(stage, rows)
 
     def _points_treated(self, settings: KernelSettings) -> KernelSettings:
         """Centres that are points are treated as rows are."""

@@ -14,6 +14,7 @@ from eigenfeat.estimators.validation import check_class_labels, check_weights, c
 from eigenfeat.kernel.probabilities import PROBABILITIES, multinomial_logit, output_moments, posterior_slope
 from eigenfeat.kernel.problem import KernelProblem, KernelSolution
 from eigenfeat.kernel.thresholds import THRESHOLDS, one_vs_rest, thresholds
+from eigenfeat.rows import Block
 from eigenfeat.stages import Affine, Chain, Fitted, GaussianPosteriors, Softmax, Stage
 
 #: Labels are -1 and 1: outputs that differ by less tell no classes apart.
@@ -38,8 +39,12 @@ class KernelDiscriminant(ScoresMixin, KernelEstimator):
         X, y = self._check(X, y)
         copies = check_weights(sample_weight, X)
         self.classes_, codes = check_class_labels(y, copies, estimator=type(self).__name__)
+        return self._weighted(X, codes, copies)
+
+    def _weighted(self, X: Block, codes: np.ndarray, copies: np.ndarray | None):
+        """Rows after the treatment of columns, codes, weights with those of classes, copies."""
         X = self._treated(X, copies)
-        weights = np.ones(len(y)) if copies is None else copies
+        weights = np.ones(len(codes)) if copies is None else copies
         if self.class_weight is not None:
             weights = weights * class_weights(self.class_weight, self.classes_, codes, copies)
         return X, codes, weights, copies

@@ -12,6 +12,8 @@ from eigenfeat.estimators.edge import renamed_parameters
 from eigenfeat.estimators.kernel_base import RENAMED, RENAMED_LOSSES, KernelRegression
 from eigenfeat.estimators.kernel_discriminant import KernelDiscriminant
 from eigenfeat.estimators.kernel_settings import posed
+from eigenfeat.estimators.kernel_streaming import fit_stream
+from eigenfeat.estimators.streaming import is_stream
 from eigenfeat.features.tangents import weighted_transformations
 from eigenfeat.kernel import LOSSES, Loss, Squared, margin_losses
 from eigenfeat.kernel.margin_losses import MARGIN_LOSSES, held_out_alpha
@@ -203,12 +205,14 @@ class KernelFisherClassifier(KernelDiscriminant, KernelRegression):
         self.random_state = random_state
 
     @checked_fit
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit to rows X with class labels y.
 
         Parameters
         ----------
         X : (n, d) array or sparse matrix; the (n, n) kernel matrix when ``kernel="precomputed"``
+            Or a row source (`eigenfeat.rows.open`) or a Dask collection: where memory does not hold its rows, squared
+            loss over centres by the solver "nystrom", a pass an iteration; see `docs/scaling.md`.
         y : (n,) array
         sample_weight : (n,) array, optional
             An integer weight equals that many copies of the row, but for centres and terms that are drawn, which
@@ -218,7 +222,11 @@ class KernelFisherClassifier(KernelDiscriminant, KernelRegression):
         -------
         self
         """
-        X, codes, weights, copies = self._labelled(X, y, sample_weight)
+        if is_stream(X):
+            return fit_stream(self, X, y, sample_weight)
+        return self._fit_labelled(*self._labelled(X, y, sample_weight))
+
+    def _fit_labelled(self, X: Block, codes: np.ndarray, weights: np.ndarray, copies: np.ndarray | None):
         of_margins = isinstance(self.loss, str) and self.loss in MARGIN_LOSSES
         settings = self._settings(loss=Squared()) if of_margins else self._asked()
         problem = posed(settings, X, one_vs_rest(codes), weights, copies, self.random_state)

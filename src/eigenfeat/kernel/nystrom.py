@@ -14,6 +14,7 @@ A. Rudi, L. Carratino and L. Rosasco, "FALKON: an optimal large scale kernel met
 from __future__ import annotations
 
 import warnings
+from typing import Protocol
 
 import numpy as np
 from scipy.linalg import get_lapack_funcs, solve_triangular
@@ -30,14 +31,8 @@ def solve(problem: KernelProblem, request: KernelRequest = DEFAULTS) -> KernelSo
     wanted = request.filled(tol=1e-3, max_iter=50)
     system = _NormalEquations(problem)
     preconditioner = Preconditioner(problem, system.total)
-    coefficients, n_iter, converged = _conjugate_gradients(system, preconditioner, wanted.tol, wanted.max_iter)
-    if not converged:
-        warnings.warn(
-            f"The nystrom solver stopped after {wanted.max_iter} iterations before it reached tol={wanted.tol:g}. "
-            "Raise max_iter or alpha.",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
+    coefficients, n_iter, converged = conjugate_gradients(system, preconditioner, wanted.tol, wanted.max_iter)
+    warn_unless(converged, wanted)
     intercept = system.mean_y - system.mean_columns @ coefficients
     outputs = system.expand(coefficients) + intercept
     residuals = problem.targets - outputs
@@ -45,6 +40,24 @@ def solve(problem: KernelProblem, request: KernelRequest = DEFAULTS) -> KernelSo
     objective = problem.weights @ residuals**2 / 2 + problem.alpha * penalty / 2
     coefficients = full_length(coefficients, problem)
     return KernelSolution(coefficients, intercept, objective, converged, n_iter, "nystrom", outputs=outputs)
+
+
+def warn_unless(converged: bool, wanted: KernelRequest) -> None:
+    if not converged:
+        warnings.warn(
+            f"The nystrom solver stopped after {wanted.max_iter} iterations before it reached tol={wanted.tol:g}. "
+            "Raise max_iter or alpha.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+
+class NormalEquations(Protocol):
+    """What conjugate gradients ask of a system, wherever its rows are."""
+
+    right_hand_side: np.ndarray
+
+    def times(self, block: np.ndarray) -> np.ndarray: ...
 
 
 class _NormalEquations:
@@ -123,8 +136,8 @@ class Preconditioner:
         return block if self.T is None else self.T.T @ (self.T @ block.astype(self.T.dtype, copy=False))
 
 
-def _conjugate_gradients(
-    system: _NormalEquations, preconditioner: Preconditioner, tol: float, max_iter: int
+def conjugate_gradients(
+    system: NormalEquations, preconditioner: Preconditioner, tol: float, max_iter: int
 ) -> tuple[np.ndarray, int, bool]:
     """Coefficients of every target; a column that has converged stands still."""
 

@@ -78,6 +78,37 @@ class BlockObjectives:
         return Passes(self.expand(block), self.constant, None, self.batch_size, self.n_jobs)
 
 
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """A lens: rows that count and whose number, drawn for their place, is below a share."""
+
+    share: float
+    seed: int
+    left_out: LeftOutRows | None = None
+
+    def __call__(self, block: RowBlock) -> tuple[RowBlock]:
+        taken = uniforms(self.seed, block.start, block.n_rows) < self.share
+        if block.weights is not None:
+            taken &= block.weights > 0
+        if self.left_out is not None:
+            taken &= ~self.left_out.of(block)
+        return (block.part(np.flatnonzero(taken)),)
+
+
+@dataclass(eq=False)
+class DrawnRows(Statistic):
+    """Rows of a draw, held."""
+
+    draw: Draw
+    kept: list[RowBlock] = field(default_factory=list)
+
+    def update(self, block: RowBlock) -> None:
+        self.kept += self.draw(block)
+
+    def merge(self, other: DrawnRows) -> None:
+        self.kept += other.kept
+
+
 @dataclass(eq=False)
 class LossAndGradient(Statistic):
     blocks: BlockObjectives

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -53,6 +54,13 @@ REBUILD_MARGIN = 2.0
 # Fits that leave rows out for one number, the temperature, need no more than this.
 LEFT_OUT_GAP = 5e-2
 LEFT_OUT_STEPS = 20
+# Of many rows a sample is fitted first: it shows most of the way, and what curvature is like, for the price of a pass.
+# Where the way ends differs from the minimum over all rows by what chance leaves in a sample, so no closer than this.
+START_ROWS = 100_000
+START_ROWS_PER_COLUMN = 20
+START_FROM = 4
+START_GAP = 1e-3
+START_STEPS = 30
 # Rows times columns below which threads of BLAS cost more, in being woken for every product, than they save
 # (benchmarks/gem_constants.py).
 FEW_NUMBERS = 1e7
@@ -195,6 +203,7 @@ class LogitSolver:
         if isinstance(source, RandomRows):
             self._leave_span_and_weightless(source)
         self._rng = check_random_state(random_state)
+        self._sample: Any = None
         self._preconditioner: Preconditioner | None = None
         self._pairs = no_pairs(self.objective.shape)
         self._column_scale: np.ndarray | None = None
@@ -248,7 +257,7 @@ class LogitSolver:
     def _fit(self, alpha, initial, tol, max_iter, callback) -> LogitFit:
         self._set_alpha(alpha)
         objective = self.objective
-        point = objective.at(self._start(initial))
+        point = objective.at(self._start_of_sample(objective) if initial is None else self._start(initial))
         gap, n_passes, n_iter, converged, separated = np.inf, 1.0, 0, False, False
         for step in self._steps(point, tol):
             point, gap = step.point, step.gap
@@ -297,9 +306,10 @@ class LogitSolver:
 
     def _fit_without(self, rows: Any) -> np.ndarray:
         """Coefficients near the minimum over all other rows."""
-        preconditioner = self._preconditioner or self._renew(None, 1.0 / self.objective.n_classes)
         others = self.objective.without(rows)
-        point = others.at(self._start(None))
+        start = self._start_of_sample(others)
+        preconditioner = self._preconditioner or self._renew(None, 1.0 / self.objective.n_classes)
+        point = others.at(start)
         steps = quasi_newton_steps(others, point, lambda *_: preconditioner, self._pairs)
         for step in islice(steps, LEFT_OUT_STEPS):
             point = step.point
@@ -310,16 +320,33 @@ class LogitSolver:
     def _steps(self, point: LogitPoint, tol: float) -> Iterator[Step]:
         """Quasi-Newton steps until they promise little, then Newton steps, which know how much is left."""
         newton_gap = SMOOTHED_NEWTON_GAP if self.objective.smoothing else NEWTON_GAP
-        for step in quasi_newton_steps(self.objective, point, self._preconditioner_at, self._pairs):
+        preconditioner_at = partial(self._preconditioner_at, self.objective)
+        for step in quasi_newton_steps(self.objective, point, preconditioner_at, self._pairs):
             point = step.point
             yield step
             if step.gap <= max(tol, newton_gap) * point.value or step.step == 0:
                 break
-        yield from newton_steps(self.objective, point, self._preconditioner_at)
+        yield from newton_steps(self.objective, point, preconditioner_at)
+
+    def _start_of_sample(self, objective: Any) -> np.ndarray:
+        """Where a fit of a sample of many rows ends, leaving its preconditioner and its pairs; zero of few rows."""
+        share = max(START_ROWS, START_ROWS_PER_COLUMN * self.objective.shape[0]) / self.objective.passes.n_rows
+        start = self._start(None)
+        if START_FROM * share > 1:
+            return start
+        self._sample = objective.drawn(share, int(self._rng.randint(2**31 - 1)))
+        point = self._sample.at(start)
+        steps = quasi_newton_steps(self._sample, point, partial(self._preconditioner_at, self._sample), self._pairs)
+        for step in islice(steps, START_STEPS):
+            point = step.point
+            if step.gap <= START_GAP * point.value or step.step == 0:
+                break
+        return point.coefficients
 
     def _set_alpha(self, alpha: float) -> None:
         if self.objective.alpha != alpha:
             self.objective = replace(self.objective, alpha=float(alpha))
+            self._sample = None if self._sample is None else replace(self._sample, alpha=float(alpha))
             self._pairs.clear()
             if self._preconditioner is not None:
                 self._preconditioner = self._preconditioner.with_alpha(self.objective.alpha)
@@ -340,14 +367,14 @@ class LogitSolver:
             W, intercept = C[:-1], C[-1] - C[-1].mean()
         return W.T.copy() if self._basis is None else self._basis.combination(W.T), intercept
 
-    def _preconditioner_at(self, point: LogitPoint, passes_since_last: float) -> Preconditioner:
+    def _preconditioner_at(self, objective: Any, point: LogitPoint, passes_since_last: float) -> Preconditioner:
         """The last preconditioner while it serves, a new one when a new one pays.
 
         One is built of rows weighted with the curvature they have, so it ages as that changes: the passes since,
         times the halvings (or doublings) of the total, are held against the cost of another.
         """
         self._passes_since_build += passes_since_last
-        total = max(self.objective.total_curvature(point), TINY)
+        total = max(objective.total_curvature(point), TINY)
         age = 0.0 if self._preconditioner is None else abs(np.log2(total / self._mean_curvature))
         ages = self._passes_since_build * age > REBUILD_MARGIN * self._build_cost()
         # Where every row is sure, of classes that separate and no penalty, what is left of curvature is rounding.
@@ -359,14 +386,17 @@ class LogitSolver:
     def _renew(self, point: LogitPoint | None, total_curvature: float) -> Preconditioner:
         self._preconditioner = None  # frees its memory before the next is built
         seed = int(self._rng.randint(2**31 - 1))
+        objective = self.objective if self._sample is None else self._sample
+        if point is not None and self._sample is not None:
+            point = objective.seen(point.coefficients)
         request = PreconditionerRequest(point, self._gram_rows(), seed, self._scale)
-        self._preconditioner = self._table_row.solve(self.objective, request)
+        self._preconditioner = self._table_row.solve(objective, request)
         self._mean_curvature, self._passes_since_build = max(total_curvature, TINY), 0.0
         return self._preconditioner
 
     def _scale(self) -> np.ndarray:
         if self._column_scale is None:
-            self._column_scale = self.objective.column_scale()
+            self._column_scale = (self.objective if self._sample is None else self._sample).column_scale()
         return self._column_scale
 
     def _gram_rows(self) -> int:
@@ -374,7 +404,7 @@ class LogitSolver:
 
     def _build_cost(self) -> float:
         """Cost of a new preconditioner in passes; nothing where it takes less than a blink."""
-        n, (d, k) = self.objective.passes.n_rows, self.objective.shape
+        n, (d, k) = (self.objective if self._sample is None else self._sample).passes.n_rows, self.objective.shape
         diagonal = self.solver == "diagonal"
         operations = 2 * n * d if diagonal else min(n, self._gram_rows()) * d**2 + d**3 / 3
         if operations < FREE_OPERATIONS:

@@ -17,7 +17,7 @@ from numba import njit
 from eigenfeat.linear.by_weight import heaviest, histogram, light_below
 from eigenfeat.linear.calibration import left_out_parts
 from eigenfeat.linear.passes import Passes
-from eigenfeat.rows import uniforms
+from eigenfeat.rows import ChosenRows, uniforms
 
 LIGHT_SHARE = 1e-4
 """Of the trace of the Hessian: the rows that hold no more are left out of products with it."""
@@ -69,11 +69,25 @@ class LogitObjective:
 
     def without(self, rows: np.ndarray) -> LogitObjective:
         """The same over all other rows."""
-        kept = np.delete(np.arange(self.passes.n_rows), rows)
-        weights = self.weights[kept]
+        return self._over(np.delete(np.arange(self.passes.n_rows), rows))
+
+    def drawn(self, share: float, seed: int) -> LogitObjective:
+        """The same over about a share of the rows, drawn by their places, which are numbered anew."""
+        sample = self._over(np.flatnonzero(self._uniforms(seed) < share))
+        assert sample.passes.index is not None
+        rows = ChosenRows(self.passes.source, sample.passes.index)
+        return replace(sample, passes=replace(sample.passes, source=rows, index=None))
+
+    def _over(self, rows: np.ndarray) -> LogitObjective:
+        weights = self.weights[rows]
         return replace(
-            self, passes=self.passes.of_rows(kept), labels=self.labels[kept], weights=weights / weights.sum()
+            self, passes=self.passes.of_rows(rows), labels=self.labels[rows], weights=weights / weights.sum()
         )
+
+    def _uniforms(self, seed: int) -> np.ndarray:
+        """A number for every row, by its place among all rows, also those without weight."""
+        drawn = uniforms(seed, 0, self.passes.source.n_rows)
+        return drawn if self.passes.index is None else drawn[self.passes.index]
 
     def penalised(self, C: np.ndarray) -> np.ndarray:
         """C with the row of the intercept set to zero."""
@@ -172,9 +186,7 @@ class LogitObjective:
                 )
             )
         masses = curvature * self.passes.row_squares(scale)
-        drawn = uniforms(seed, 0, self.passes.source.n_rows)  # of all rows, also of those without weight
-        drawn = drawn if self.passes.index is None else drawn[self.passes.index]
-        chosen, least = heaviest(masses, drawn, n_rows)
+        chosen, least = heaviest(masses, self._uniforms(seed), n_rows)
         return self.passes.of_rows(chosen), curvature[chosen] * np.maximum(1.0, least / masses[chosen])
 
     # ------------------------------------------------------------------ rows left out

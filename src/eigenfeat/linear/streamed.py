@@ -16,6 +16,8 @@ from eigenfeat.linear.block_sums import (
     BlockObjectives,
     ColumnSquares,
     CurvedSample,
+    Draw,
+    DrawnRows,
     HessianProduct,
     Keys,
     LeftOutRows,
@@ -119,6 +121,10 @@ class StreamedObjective:
         value = found.value + 0.5 * self.alpha * float(np.vdot(W, W))
         return StreamedPoint(C, value, found.gradient + self.alpha * W, found.curvatures)
 
+    def seen(self, C: np.ndarray) -> StreamedPoint:
+        """A point nobody has passed over the rows for: what is asked of it makes passes of its own."""
+        return StreamedPoint(C, np.nan, np.full(C.shape, np.nan), np.empty(0))
+
     def along(self, start: StreamedPoint, end: StreamedPoint) -> Callable[[float], float]:
         known: dict[float, float] = {}
 
@@ -140,6 +146,20 @@ class StreamedObjective:
 
     def total_curvature(self, point: StreamedPoint) -> float:
         return float(point.curvatures[0].sum()) / (self.n_classes - 1)
+
+    def drawn(self, share: float, seed: int) -> LogitObjective | StreamedObjective:
+        """The same over about a share of the rows, drawn by their places: in memory, or where the rows are."""
+        draw = Draw(share, seed, self.blocks.left_out)
+        if self.compact.is_local:
+            block = joined_blocks(self.compact.summed(DrawnRows(draw), "rows to start from").kept)
+            labels = np.asarray(block.labels, dtype=np.intp)
+            weights = np.ones(block.n_rows) if block.weights is None else block.weights
+            passes = self.blocks.passes(block)
+            return LogitObjective(passes, labels, weights / weights.sum(), self.n_classes, self.alpha, self.smoothing)
+        compact = self.compact.persisted((draw,))
+        totals = compact.summed(ClassTotals(), "rows to start from")
+        blocks = replace(self.blocks, total=float(totals.weights.sum()), left_out=None)
+        return replace(self, passes=replace(self.passes, n_rows=totals.n_rows), compact=compact, blocks=blocks)
 
     def column_scale(self) -> np.ndarray:
         squares = self.compact.summed(ColumnSquares(self.blocks), "squares of columns").squares

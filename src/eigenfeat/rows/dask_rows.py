@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from eigenfeat.rows.dask_waiting import ClusterLost, awaited
 from eigenfeat.rows.progress import PassReport
 from eigenfeat.rows.source import RowBlock, RowSource
 from eigenfeat.rows.streaming import current
@@ -123,7 +124,7 @@ class DaskRows(RowSource):
     def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
         """Brought here, one at a time: for a look at some rows."""
         for future, start in zip(self._blocks, self.starts):
-            block = replace(future.result(), start=start)
+            block = replace(awaited([future], f"rows from {start} on")[0], start=start)
             step = batch_size or max(1, block.n_rows)
             for first in range(0, block.n_rows, step):
                 yield block.part(slice(first, first + step))
@@ -139,7 +140,7 @@ class DaskRows(RowSource):
         while len(parts) > 1:
             pairs = [parts[i : i + 2] for i in range(0, len(parts), 2)]
             parts = [client.submit(_merged, *pair, pure=False) if len(pair) > 1 else pair[0] for pair in pairs]
-        result = parts[0].result()
+        (result,) = awaited(parts, f'the pass "{name}"')
         run = current()
         report = PassReport(name, self.n_rows, self.n_rows, perf_counter() - began, True)
         run.passes.append(report)
@@ -154,12 +155,13 @@ class DaskRows(RowSource):
         through = _sent(tuple(lenses))
         client, places = cluster(), zip(self._blocks, self.starts)
         blocks = [client.submit(_seen, through, block, start, pure=False) for block, start in places]
-        return DaskRows(blocks, self.starts, n_columns or self.n_columns, self.dtype)
+        starts = [0, *accumulate(length for length, _ in _shapes(blocks))]  # a lens may leave rows out
+        return DaskRows(blocks, starts, n_columns or self.n_columns, self.dtype)
 
     def run(self, function: Callable, tasks: Sequence[tuple]) -> list[Any]:
         """Results of a function for each of some tuples of arguments, made by the workers."""
         client = cluster()
-        return client.gather([client.submit(function, *task, pure=False) for task in tasks])
+        return awaited([client.submit(function, *task, pure=False) for task in tasks], "tasks of a fit")
 
     @property
     def memory(self) -> int:
@@ -211,7 +213,7 @@ def dask_rows(X: Any, y: Any = None, sample_weight: Any = None, label: str | Non
     client, delayed = cluster(), _dask("dask").delayed
     recipes = [Partition(i, dtype or np.dtype(np.float64), names, label, weight) for i in range(len(parts))]
     if dtype is None:
-        first = client.compute(delayed(_type_of)(parts[0])).result()
+        (first,) = awaited([client.compute(delayed(_type_of)(parts[0]))], "the first partition")
         recipes = [replace(recipe, dtype=first) for recipe in recipes]
     made = [
         delayed(recipe.block)(part, *(None if side is None else side[i] for side in sides))
@@ -268,12 +270,15 @@ def _shapes(blocks: Sequence[Any]) -> list[tuple[int, int]]:
     """Rows and columns of every partition, whose errors are named."""
     client = cluster()
     shapes = [client.submit(_shape, block, pure=False) for block in blocks]
-    client.gather(shapes, errors="skip")
-    for number, block in enumerate(blocks):
-        problem = block.exception()
-        if problem is not None:
-            raise ValueError(f"Partition {number} could not be made: {problem}") from problem
-    return client.gather(shapes)
+    try:
+        return awaited(shapes, "partitions")
+    except ClusterLost:
+        raise
+    except Exception as problem:
+        first = next((i for i, block in enumerate(blocks) if block.status == "error"), None)
+        if first is None:
+            raise
+        raise ValueError(f"Partition {first} could not be made: {problem}") from problem
 
 
 def _sent(value: Any) -> Any:

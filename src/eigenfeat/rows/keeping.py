@@ -29,6 +29,8 @@ DISK_SPEED = 1e9
 MEMORY_SPEED = 1e10
 #: Passes that a fit is expected to make over what is kept.
 EXPECTED_PASSES = 20
+#: Of the memory of workers that blocks may take up: beyond 0.6 of it they are written to disk.
+WORKERS_SHARE = 0.5
 #: Blocks that are timed.
 TIMED_BLOCKS = 3
 
@@ -72,12 +74,14 @@ def choose(candidates: Sequence[Candidate], n_rows: int) -> tuple[int, Kept]:
 
 
 def choose_elsewhere(candidates: Sequence[Candidate], n_rows: int) -> tuple[int, Kept]:
-    """The last candidate, the quickest to use, of those that half of the workers' memory holds; else the first."""
+    """The last candidate, the quickest to use, of those that the workers hold without spilling; else the first."""
     view: Any = candidates[0].source
     while hasattr(view, "source"):
         view = view.source
     sizes = [n_rows * _row_bytes(candidate.source) for candidate in candidates]
-    place = max((i for i, size in enumerate(sizes) if size <= view.memory / 2), default=0)
+    # The first, and what it was made of, are there already; workers write to their disks from 0.6 of their memory on.
+    room = WORKERS_SHARE * view.memory - 2 * sizes[0]
+    place = max((i for i, size in enumerate(sizes) if size <= room), default=0)
     reason = f"{_amount(sizes[place])} beside {_amount(view.memory)} of memory of all workers"
     return place, Kept(candidates[place].what, "workers", sizes[place], 0.0, reason)
 

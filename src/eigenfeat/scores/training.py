@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from scipy.special import expit, logit
 
 from eigenfeat._progress import counted
+from eigenfeat.rows import RowBlock, Statistic
 from eigenfeat.scores.autoencoder import TiedAutoencoder
 
 RATE_REDUCTIONS, RATE_DIVISOR = 2, 5.0
@@ -45,6 +47,67 @@ def column_moments(X: np.ndarray, weight: np.ndarray | None = None) -> tuple[np.
     share = weight / weight.sum(dtype=np.float64)
     mean = share @ X.astype(np.float64)
     return mean, share @ np.square(X - mean)
+
+
+@dataclass(eq=False)
+class ColumnSums(Statistic):
+    """Rows, weight, mean and variance of every column, merged by the pairwise formula; least and largest value.
+
+    Means and squares about them are in float64.
+    """
+
+    n_rows: int = 0
+    weight: float = 0.0
+    mean: Any = 0.0
+    squares: Any = 0.0
+    low: float = np.inf
+    high: float = -np.inf
+
+    def update(self, block: RowBlock) -> None:
+        weights = np.ones(block.n_rows) if block.weights is None else block.weights
+        total = float(weights.sum())
+        if total > 0:
+            mean, variance = column_moments(block.rows, weights)
+            low, high = float(block.rows.min()), float(block.rows.max())
+            self.merge(ColumnSums(block.n_rows, total, mean, total * variance, low, high))
+
+    def merge(self, other: ColumnSums) -> None:
+        if not other.weight:
+            return
+        total, change = self.weight + other.weight, other.mean - self.mean
+        self.squares = self.squares + other.squares + np.square(change) * (self.weight * other.weight / total)
+        self.mean = self.mean + change * (other.weight / total)
+        self.n_rows, self.weight = self.n_rows + other.n_rows, total
+        self.low, self.high = min(self.low, other.low), max(self.high, other.high)
+
+    @property
+    def moments(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.mean, self.squares / self.weight
+
+
+@dataclass(eq=False)
+class StreamedEpoch(Statistic):
+    """One pass over blocks, each in random order; rows whose key is at most ``held_out`` are for validation.
+
+    ``unit`` is the mean weight of a row.
+    """
+
+    trainer: AutoencoderTrainer
+    batch_size: int
+    keys: Callable[[np.ndarray], np.ndarray]
+    held_out: int
+    unit: float
+
+    def update(self, block: RowBlock) -> None:
+        taken = self.keys(block.rows) > self.held_out
+        weight = None
+        if block.weights is not None:
+            taken &= block.weights > 0
+            weight = (block.weights[taken] / self.unit).astype(np.float32)
+        self.trainer.epoch(block.rows[taken].astype(np.float32, copy=False), self.batch_size, weight)
+
+    def merge(self, other: StreamedEpoch) -> None:
+        raise TypeError("Steps of gradient descent come one after the other: two passes do not merge.")
 
 
 class Optimizer(Protocol):
@@ -103,18 +166,17 @@ class AutoencoderTrainer:
 
     def __init__(
         self,
-        X: np.ndarray,
+        moments: tuple[np.ndarray, np.ndarray],
         n_hidden: int,
         corruption: Corruption,
         optimizer: Optimizer,
         rng: np.random.Generator,
         sigmoid_output: bool = False,
         gain: float | None = None,
-        weight: np.ndarray | None = None,
     ) -> None:
-        """Start from rows X, of which only means and variances are used; ``gain=None`` is learned."""
-        n_features = X.shape[1]
-        means, variances = column_moments(X, weight)
+        """Start from means and variances of the columns; ``gain=None`` is learned."""
+        means, variances = moments
+        n_features = len(means)
         variance = float(variances.mean()) or 1.0
         self.unit = np.float32(1.0 if sigmoid_output else np.sqrt(variance))
         mean = means / self.unit
@@ -127,6 +189,11 @@ class AutoencoderTrainer:
         self.corruption, self.optimizer, self.rng = corruption, optimizer, rng
         self.sigmoid_output, self.learns_gain = sigmoid_output, gain is None
         self.n_rows_seen, self.mean_square = 0, 0.0
+
+    def observe_moments(self, moments: tuple[np.ndarray, np.ndarray]) -> None:
+        """Means and variances of all rows, for the σ² of masking."""
+        means, variances = moments
+        self.mean_square = float(np.mean(variances + np.square(means)))
 
     def observe(self, X: np.ndarray, weight: np.ndarray | None = None) -> None:
         """Rows that count towards the σ² of masking; weights of mean one."""
@@ -192,34 +259,37 @@ class AutoencoderTrainer:
         return gradients
 
 
+Epoch = Callable[[AutoencoderTrainer], AutoencoderTrainer]
+"""One pass over the rows; the trainer it returns may be another one, as after an interruption."""
+
+
 def train(
     trainer: AutoencoderTrainer,
-    X: np.ndarray,
+    epoch_of: Epoch,
     validation: np.ndarray,
     *,
-    batch_size: int,
     max_iter: int,
     tol: float,
     patience: int,
     verbose: bool = False,
-    weights: tuple[np.ndarray | None, np.ndarray | None] = (None, None),
-) -> list[float]:
-    """Epochs until ``max_iter`` or until progress ends; returns the losses on the ``validation`` rows, corrupted once.
+    weight: np.ndarray | None = None,
+) -> tuple[AutoencoderTrainer, list[float]]:
+    """Epochs until ``max_iter`` or until progress ends; the trainer, and losses on validation rows, corrupted once.
 
     Whenever ``patience`` epochs brought no relative gain of ``tol``, training goes back to the best parameters; the
     first times with a smaller learning rate, the last time to stay there. Without validation rows every epoch is
-    run. ``weights`` are those of the rows and of the validation rows.
+    run. ``weight`` is that of the validation rows.
     """
     if not len(validation):
         for _ in range(max_iter):
-            trainer.epoch(X, batch_size, weights[0])
-        return []
+            trainer = epoch_of(trainer)
+        return trainer, []
     corrupted = trainer.corruption(validation, trainer.rng)
     losses: list[float] = []
     best, best_loss, waited, reductions = trainer.snapshot(), np.inf, 0, 0
     for epoch in counted(range(max_iter), "epoch"):
-        trainer.epoch(X, batch_size, weights[0])
-        losses.append(trainer.loss(validation, corrupted, weights[1]))
+        trainer = epoch_of(trainer)
+        losses.append(trainer.loss(validation, corrupted, weight))
         if verbose:
             print(f"epoch {epoch + 1}/{max_iter}: validation loss {losses[-1]:.6g}")
         waited = 0 if losses[-1] < best_loss * (1 - tol) else waited + 1
@@ -231,4 +301,4 @@ def train(
             trainer.parameters, waited, reductions = {k: v.copy() for k, v in best.items()}, 0, reductions + 1
             trainer.optimizer.learning_rate /= RATE_DIVISOR
     trainer.parameters = best
-    return losses
+    return trainer, losses

@@ -1,0 +1,70 @@
+"""Many rows are fitted from where a sample of them ends: to the same minimum, in fewer passes, wherever rows are."""
+
+import numpy as np
+import pytest
+
+import eigenfeat.rows
+from eigenfeat import MultinomialLogit
+from eigenfeat.linear import logit
+from eigenfeat.linear.logit import LogitSolver
+from eigenfeat.rows import as_row_source
+
+rng = np.random.default_rng(0)
+N, D, K = 6000, 8, 3
+X = rng.normal(size=(N, D)) * np.logspace(0, 2, D)
+Y = np.argmax(X[:, :K] @ rng.normal(size=(K, K)) + rng.gumbel(size=(N, K)), axis=1)
+W = rng.integers(0, 3, N).astype(float)
+
+
+@pytest.fixture(params=["a sample first", "all rows"])
+def from_sample(request, monkeypatch):
+    started = request.param == "a sample first"
+    monkeypatch.setattr(logit, "START_ROWS", 400 if started else N)
+    monkeypatch.setattr(logit, "START_ROWS_PER_COLUMN", 1)
+    monkeypatch.setattr(logit, "MIN_GRAM_ROWS", 100)
+    return started
+
+
+def in_memory(weights=None, **options):
+    return LogitSolver(as_row_source(X, labels=Y, weights=weights), K, **options)
+
+
+def test_the_minimum_is_that_of_all_rows(monkeypatch, from_sample):
+    found = in_memory(W).fit(1e-3, tol=1e-8)
+    monkeypatch.setattr(logit, "START_ROWS", N)
+    expected = in_memory(W).fit(1e-3, tol=1e-8)
+    assert found.converged and found.objective == pytest.approx(expected.objective, rel=1e-7)
+    np.testing.assert_allclose(found.coef, expected.coef, atol=1e-3 * np.abs(expected.coef).max())
+
+
+def test_the_way_over_all_rows_is_shorter(monkeypatch):
+    monkeypatch.setattr(logit, "START_ROWS_PER_COLUMN", 1)
+    passes = []
+    for count in (1000, N):
+        monkeypatch.setattr(logit, "START_ROWS", count)
+        passes.append(in_memory().fit(1e-3).n_passes)
+    assert passes[0] <= passes[1] / 2
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_a_stream_starts_as_memory_does(from_sample, smoothing):
+    def batches():
+        for start in range(0, N, 700):
+            part = slice(start, start + 700)
+            yield X[part], Y[part], W[part]
+
+    expected = MultinomialLogit(1e-3, label_smoothing=smoothing).fit(X, Y, W).predict_proba(X)
+    with eigenfeat.rows.streaming("10kB") as run:
+        found = MultinomialLogit(1e-3, label_smoothing=smoothing).fit(eigenfeat.rows.open(batches))
+    assert ("rows to start from" in {done.name for done in run.passes}) == from_sample
+    np.testing.assert_allclose(found.predict_proba(X), expected, atol=1e-10)
+
+
+def test_left_out_rows_are_not_in_the_sample(from_sample):
+    solver = in_memory(smoothing=0.1)
+    part = np.arange(0, N, 10)
+    seen = []
+    solver._start_of_sample(solver.objective.without(part))
+    if from_sample:
+        seen = solver._sample.passes.source.index
+    assert not np.isin(seen, part).any()
