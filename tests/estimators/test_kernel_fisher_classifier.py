@@ -283,8 +283,8 @@ def test_invariance_is_extra_rows_with_target_zero(penalty):
         ({"centers": [300]}, "row numbers must lie in"),
         ({"centers": np.zeros((3, 5))}, "points with 2 columns"),
         (
-            {"n_centers": 10, "loss": "absolute"},
-            "No solver can run on loss='absolute' .* over 10 centers: subset needs",
+            {"invariances": [shift], "loss": "absolute", "penalty": "sparse"},
+            "No solver can run on loss='absolute' .* and invariances: subset needs",
         ),
         ({"solver": "lp"}, "'lp' cannot run on loss='squared' with penalty='function'"),
         ({"loss": Huber(-1.0)}, r"loss=Huber\(sigma=-1.0\) has curvature -1"),
@@ -304,9 +304,9 @@ def test_bad_transformations_are_named():
     with pytest.raises(ValueError, match="precomputed"):
         kfd(kernel="precomputed", invariances=[shift]).fit(X @ X.T, Y)
     with pytest.raises(ValueError, match=r"No solver can run .* and invariances: subset needs loss 'squared'"):
-        kfd(invariances=[shift], loss="absolute").fit(X, Y)
+        kfd(invariances=[shift], loss="absolute", penalty="sparse").fit(X, Y)
     for solver in ("nystrom", "linear"):
-        with pytest.raises(ValueError, match=r"invariances.*solvers that can: subset, eigen"):
+        with pytest.raises(ValueError, match=r"invariances.*solvers that can: subset, qp, eigen"):
             kfd(invariances=[shift], solver=solver).fit(X, Y)
 
 

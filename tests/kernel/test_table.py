@@ -106,13 +106,14 @@ def test_centres_are_drawn_where_the_full_system_is_too_large_or_the_solver_is_a
 
 def test_what_a_solver_lacks_is_named():
     centred = replace(small_problem("absolute", "function", 1.0), centers=np.arange(5))
-    with pytest.raises(ValueError, match=r"'qp' cannot run on loss='absolute' .* over 5 centers.* over all rows"):
-        SOLVERS.choose("qp", centred, DEFAULTS)
-    with pytest.raises(
-        ValueError, match=r"No solver can run .* subset needs loss 'squared'\. .*smo needs an expansion"
-    ):
-        SOLVERS.choose("auto", centred, DEFAULTS)
-    with pytest.raises(ValueError, match=r"'nystrom' .* and invariances: it needs no invariances .*subset, eigen"):
+    with pytest.raises(ValueError, match=r"'smo' cannot run on loss='absolute' .* over 5 centers.* over all rows"):
+        SOLVERS.choose("smo", centred, DEFAULTS)
+    assert SOLVERS.choose("auto", centred, DEFAULTS).name == "qp"
+    moved = replace(centred, penalty="sparse", invariances=((1.0, shift),))
+    words = r"No solver can run .* subset needs loss 'squared'; and .*smo needs .*lp needs no invariances"
+    with pytest.raises(ValueError, match=words):
+        SOLVERS.choose("auto", moved, DEFAULTS)
+    with pytest.raises(ValueError, match=r"'nystrom' .* and invariances: it needs no invariances .*subset, qp, eigen"):
         SOLVERS.choose("nystrom", replace(labelled("squared", "function"), invariances=((1.0, shift),)), DEFAULTS)
     with pytest.raises(ValueError, match=r"'eigen' .*\(real targets: 'linear'.*solvers that can: .*linear"):
         SOLVERS.choose("eigen", small_problem("squared", "function", 1.0), DEFAULTS)

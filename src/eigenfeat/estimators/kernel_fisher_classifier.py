@@ -55,10 +55,11 @@ class KernelFisherClassifier(KernelDiscriminant, KernelRegression):
         many rows: a multinomial logit, or ½max(0, 1 - yf)² a class, by Newton's method over the kernel blocks. They
         have no threshold, and "loo" chooses their alpha on held-out rows.
     penalty : {"function", "coefficients", "sparse"}
-    threshold : {"margin", "least-squares", "gaussian"} or float
+    threshold : {"margin", "least-squares", "gaussian", "least-error"} or float
         Where to cut the outputs: at the threshold of a one-dimensional soft-margin SVM on them, at zero, where two
-        Gaussians are equally likely, or at a number. "margin" and "gaussian" look at leave-one-out outputs where
-        these are exact, else at the training outputs.
+        Gaussians are equally likely, where the error is least (in the middle of the widest gap, thesis 5.3.1), or at a
+        number. All but zero and a number look at leave-one-out outputs where these are exact, else at the training
+        outputs; `KernelFisherClassifierCV` has outputs of folds for every loss.
     solver : str
         "auto", or a solver of the table in the guide: "linear", "eigen", "subset", "greedy", "nystrom", "smo",
         "greedy_smo", "qp", "lp", "column_generation".

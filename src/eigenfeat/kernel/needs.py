@@ -40,6 +40,10 @@ def has_no_invariances(problem: KernelProblem, request: KernelRequest) -> bool:
     return not problem.invariances
 
 
+def qp_takes_invariances(problem: KernelProblem, request: KernelRequest) -> bool:
+    return not problem.invariances or has_quadratic_penalty(problem, request) or problem.loss.is_quadratic
+
+
 def has_two_valued_targets(problem: KernelProblem, request: KernelRequest) -> bool:
     return all(len(np.unique(column)) == 2 for column in problem.targets.T)
 
@@ -62,6 +66,9 @@ QUADRATIC_PROGRAM = Need(
 ALL_ROWS = Need(expands_over_all_rows, "an expansion over all rows (no centers, n_centers or invariances)")
 COLUMN_BY_COLUMN = Need(is_column_by_column, "a problem a class (multi_class='one-vs-rest')")
 NO_INVARIANCES = Need(has_no_invariances, "no invariances")
+NO_ROBUST_SPARSE_INVARIANCES = Need(
+    qp_takes_invariances, "no invariances, or with the penalty 'sparse' the loss 'squared' beside them"
+)
 TWO_VALUED_TARGETS = Need(
     has_two_valued_targets, "targets of two values, as classes have (real targets: 'linear' solves the same problem)"
 )

@@ -9,10 +9,10 @@ problem                                what "auto" takes
 squared, quadratic penalty, centres    subset while the kernel block has at most 2·10⁸ values
                                        (and with invariances always), else nystrom
 squared, quadratic penalty, all rows   linear up to 8,000 rows; beyond, centres are drawn
-other loss, "function"                 smo
+other loss, "function"                 smo; qp over centres and with invariances
 other loss, "coefficients"             qp
 squared or huber, "sparse"             qp
-absolute or epsilon, "sparse"          lp up to 500 rows, column_generation beyond
+absolute or epsilon, "sparse"          lp up to 500 rows and over centres, column_generation beyond
 classes jointly                        eigen, the only one that can
 =====================================  =====================================================
 """
