@@ -8,7 +8,16 @@ from dataclasses import replace
 import cvxpy as cp
 import numpy as np
 
-from eigenfeat.kernel import LOSSES, Absolute, EpsilonInsensitive, Huber, Loss, Squared
+from eigenfeat.kernel import (
+    LOSSES,
+    Absolute,
+    EpsilonInsensitive,
+    Huber,
+    Loss,
+    PiecewisePolynomial,
+    Polynomial,
+    Squared,
+)
 from eigenfeat.kernel.losses import as_loss
 from eigenfeat.kernel.problem import DEFAULTS, PENALTIES, KernelProblem, KernelSolution
 from eigenfeat.solvers.contract import Solver
@@ -81,6 +90,12 @@ def written_loss(loss: Loss, residuals: cp.Expression) -> cp.Expression:
             return cp.huber(residuals, sigma) / (2 * sigma)
         case EpsilonInsensitive(epsilon):
             return cp.pos(cp.abs(residuals) - epsilon)
+        case Polynomial(p):
+            return cp.power(cp.abs(residuals), p) / p
+        case PiecewisePolynomial(p, sigma):
+            # The smallest sum of the power of one part of the residual and the size of the other.
+            bent = cp.Variable(residuals.shape)
+            return cp.power(cp.abs(bent), p) / (p * sigma ** (p - 1)) + cp.abs(residuals - bent)
     raise TypeError(f"{loss!r} is not written out")
 
 

@@ -126,12 +126,12 @@ def left_out_alpha(problem: KernelProblem, score: Score) -> Trial:
 def checked_loss(given: str | Loss) -> Loss:
     """The loss of a name, or the one given if its numbers are those of a convex loss."""
     loss = as_loss(given)
-    convex = loss.curvature >= 0 and loss.tube >= 0 and loss.bound > 0
+    convex = loss.curvature >= 0 and loss.tube >= 0 and loss.bound > 0 and 1 < loss.power < np.inf
     if not convex or (loss.curvature == 0 and np.isinf(loss.bound)):
         raise ValueError(
-            f"loss={loss!r} has curvature {loss.curvature:g}, tube {loss.tube:g} and bound {loss.bound:g}: the "
-            "first two must not be negative, the last positive, and curvature or bound finite and not zero. Give "
-            "its parameters positive values."
+            f"loss={loss!r} has curvature {loss.curvature:g}, tube {loss.tube:g}, bound {loss.bound:g} and power "
+            f"{loss.power:g}: the first two must not be negative, the third positive, curvature or bound finite and "
+            "not zero, and the power above one. Give its parameters such values."
         )
     return loss
 

@@ -55,7 +55,7 @@ class KernelFisherClassifierCV(KernelDiscriminant):
     cv : int or splitter, optional
         Folds, stratified and shuffled, or an object of scikit-learn's kind whose held-out parts cover all rows. None:
         exact leave-one-out with squared loss and a quadratic penalty, five folds elsewhere.
-    loss : {"squared", "absolute", "huber", "epsilon"} or Loss
+    loss : {"squared", "absolute", "huber", "epsilon", "polynomial", "piecewise"} or Loss
     penalty : {"function", "coefficients", "sparse"}
     n_jobs : int, optional
         Processes over gammas.
@@ -85,7 +85,7 @@ class KernelFisherClassifierCV(KernelDiscriminant):
         With folds: decision values of every row fitted without its fold, and their error at the threshold found on
         them; then ``loo_decision_`` and ``loo_error_`` are None.
     dual_coef_, intercept_, support_, support_vectors_, columns_, threshold_, slope_, logit_coef_, logit_intercept_,
-    output_moments_, classes_, loo_decision_, loo_error_
+    output_moments_, output_densities_, classes_, loo_decision_, loo_error_
         As in `KernelFisherClassifier`, of the fit with the chosen pair.
 
     References

@@ -31,6 +31,7 @@ from eigenfeat.stages import (
     Fitted,
     GaussianPosteriors,
     GeometricMean,
+    HuberPosteriors,
     KernelExpansion,
     SignalPower,
     Softmax,
@@ -189,6 +190,13 @@ def _(stage: Softmax, n_inputs: int) -> int:
 @check_width.register
 def _(stage: GaussianPosteriors, n_inputs: int) -> int:
     check_numbers(stage.moments, (n_inputs, 2, 3), "the moments of outputs")
+    check_numbers(stage.shift, (n_inputs,), "the shift of outputs")
+    return max(2, n_inputs)
+
+
+@check_width.register
+def _(stage: HuberPosteriors, n_inputs: int) -> int:
+    check_numbers(stage.densities, (n_inputs, 2, 4), "the densities of outputs")
     check_numbers(stage.shift, (n_inputs,), "the shift of outputs")
     return max(2, n_inputs)
 

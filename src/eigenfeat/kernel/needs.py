@@ -16,6 +16,14 @@ def has_piecewise_linear_loss(problem: KernelProblem, request: KernelRequest) ->
     return problem.loss.is_piecewise_linear
 
 
+def has_parabolic_loss(problem: KernelProblem, request: KernelRequest) -> bool:
+    return problem.loss.is_parabolic
+
+
+def has_smooth_loss(problem: KernelProblem, request: KernelRequest) -> bool:
+    return problem.loss.is_smooth
+
+
 def has_quadratic_penalty(problem: KernelProblem, request: KernelRequest) -> bool:
     return problem.penalty in ("function", "coefficients")
 
@@ -56,6 +64,8 @@ SQUARED_LOSS = Need(has_half_square, "loss 'squared'")
 PIECEWISE_LINEAR_LOSS = Need(
     has_piecewise_linear_loss, "a piecewise linear loss ('absolute', 'epsilon': conjugates without curvature)"
 )
+PARABOLIC_LOSS = Need(has_parabolic_loss, "a loss of parabolas and lines (all names but 'polynomial' and 'piecewise')")
+SMOOTH_LOSS = Need(has_smooth_loss, "a loss without kinks ('squared', 'huber', 'polynomial', 'piecewise')")
 QUADRATIC_PENALTY = Need(has_quadratic_penalty, "a quadratic penalty ('function' or 'coefficients')")
 FUNCTION_PENALTY = Need(has_function_penalty, "penalty 'function'")
 SPARSE_PENALTY = Need(has_sparse_penalty, "penalty 'sparse'")

@@ -24,7 +24,7 @@ from scipy.linalg import cholesky, solve_triangular
 from eigenfeat.kernel.basis import basis_of
 from eigenfeat.kernel.curvatures import DenseCurvature, ResidualCurvature
 from eigenfeat.kernel.interior_point import InteriorPoint, minimise, polish
-from eigenfeat.kernel.needs import NO_ROBUST_SPARSE_INVARIANCES, QUADRATIC_PROGRAM
+from eigenfeat.kernel.needs import NO_ROBUST_SPARSE_INVARIANCES, PARABOLIC_LOSS, QUADRATIC_PROGRAM
 from eigenfeat.kernel.problem import DEFAULTS, KernelProblem, KernelRequest, KernelSolution
 from eigenfeat.kernel.separable_program import SeparableProgram
 from eigenfeat.kernel.used_rows import UsedRows
@@ -161,4 +161,4 @@ def _sparse(problem: KernelProblem, tol: float, max_iter: int) -> _Parts:
     )
 
 
-SOLVER = Solver("qp", solve, (QUADRATIC_PROGRAM, NO_ROBUST_SPARSE_INVARIANCES))
+SOLVER = Solver("qp", solve, (PARABOLIC_LOSS, QUADRATIC_PROGRAM, NO_ROBUST_SPARSE_INVARIANCES))

@@ -13,6 +13,7 @@ other loss, "function"                 smo; qp over centres and with invariances
 other loss, "coefficients"             qp
 squared or huber, "sparse"             qp
 absolute or epsilon, "sparse"          lp up to 500 rows and over centres, column_generation beyond
+polynomial or piecewise, quadratic P   newton, the only one that can
 classes jointly                        eigen, the only one that can
 =====================================  =====================================================
 """
@@ -28,6 +29,7 @@ from eigenfeat.kernel import (
     greedy_smo,
     linear,
     lp,
+    newton,
     nystrom,
     qp,
     smo,
@@ -64,6 +66,7 @@ SOLVERS = SolverTable(
         by_columns(qp.SOLVER),
         by_columns(lp.SOLVER),
         by_columns(column_generation.SOLVER),
+        by_columns(newton.SOLVER),
         eigen.SOLVER,
         by_columns(greedy.SOLVER),
         by_columns(greedy_smo.SOLVER),
