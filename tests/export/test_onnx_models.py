@@ -94,6 +94,8 @@ CONFIGURATIONS = {
     "own classifier": GEMClassifier(2, classifier=LogisticRegression()),
     "normal columns": GEMClassifier(2, columns="quantile-normal"),
     "gaussian posteriors": KernelFisherClassifier(probability="gaussian"),
+    "distance kernel": KernelFisherClassifier("distance"),
+    "multiquadric kernel": KernelFisherClassifier("multiquadric"),
     "laplace posteriors": KernelFisherClassifier(probability="laplace"),
     "huber posteriors": KernelFisherClassifier(probability="huber"),
     "two sides": LeastSquaresCCA(alpha=1.0),

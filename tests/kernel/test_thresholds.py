@@ -6,10 +6,12 @@ from sklearn.svm import SVC
 from written_out import outputs
 
 from eigenfeat.kernel.thresholds import (
+    COMPARED,
     _derivative_and_offset,
     gaussian_threshold,
     least_error_threshold,
     margin_threshold,
+    thresholds,
 )
 
 RULES = [margin_threshold, gaussian_threshold, least_error_threshold]
@@ -112,3 +114,18 @@ def test_least_error_is_the_widest_gap_of_all_cuts_tried():
         assert cut in middles[best]
         width = np.diff(values)
         assert width[np.argmin(np.abs(middles - cut))] == pytest.approx(width[best].max())
+
+
+def test_auto_is_the_rule_with_the_least_error():
+    taken = set()
+    for seed in range(30):
+        rng = np.random.RandomState(seed)
+        q, positive, weights = outputs(rng, n=40, gap=1.0)
+        q = (q - 0.5) * rng.choice([1.0, 3.0]) + rng.choice([0.0, 0.4])
+        codes = positive.astype(int)
+        cuts = {rule: thresholds(q[:, None], codes, weights, rule) for rule in COMPARED}
+        errors = {rule: weights @ ((q > cut[0]) != positive) for rule, cut in cuts.items()}
+        best = min(errors, key=errors.get)
+        taken.add(best)
+        np.testing.assert_array_equal(thresholds(q[:, None], codes, weights, "auto"), cuts[best])
+    assert len(taken) > 1

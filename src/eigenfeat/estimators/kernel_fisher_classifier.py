@@ -41,7 +41,9 @@ class KernelFisherClassifier(KernelDiscriminant, KernelRegression):
     ----------
     kernel : str or callable
         "rbf" exp(-gamma ‖x - z‖²), "inverse_multiquadric", "poly", "sigmoid", "linear", "laplacian", "cosine",
-        "chi2", "additive_chi2", "precomputed", or a function of two rows.
+        "chi2", "additive_chi2", "distance" -√gamma ‖x - z‖, "multiquadric" -√(coef0 + gamma ‖x - z‖²), "precomputed",
+        or a function of two rows. With the penalty "function" a kernel may be conditionally positive definite, as
+        "additive_chi2", "distance" and "multiquadric" are: weights over all rows sum to zero there.
     gamma : float, optional
         1 / (number of features · variance of the entries of X), after the treatment of columns, by default.
     alpha : "loo" or float
@@ -56,11 +58,12 @@ class KernelFisherClassifier(KernelDiscriminant, KernelRegression):
         many rows: a multinomial logit, or ½max(0, 1 - yf)² a class, by Newton's method over the kernel blocks. They
         have no threshold, and "loo" chooses their alpha on held-out rows.
     penalty : {"function", "coefficients", "sparse"}
-    threshold : {"margin", "least-squares", "gaussian", "least-error"} or float
+    threshold : {"margin", "least-squares", "gaussian", "least-error", "auto"} or float
         Where to cut the outputs: at the threshold of a one-dimensional soft-margin SVM on them, at zero, where two
         Gaussians are equally likely, where the error is least (in the middle of the widest gap, thesis 5.3.1), or at a
-        number. All but zero and a number look at leave-one-out outputs where these are exact, else at the training
-        outputs; `KernelFisherClassifierCV` has outputs of folds for every loss.
+        number; "auto" is that of the first three with the least error. All but zero and a number look at leave-one-out
+        outputs where these are exact, else at the training outputs; `KernelFisherClassifierCV` has outputs of folds
+        for every loss.
     solver : str
         "auto", or a solver of the table in the guide: "linear", "eigen", "subset", "greedy", "nystrom", "smo",
         "greedy_smo", "qp", "lp", "column_generation", "newton".

@@ -64,10 +64,7 @@ def posed(
     """
     kernel = _kernel_rows(settings, X, weights)
     if settings.penalty == "function" and kernel.is_indefinite():
-        raise ValueError(
-            f"The kernel {settings.kernel!r} is not positive semi-definite on these rows, so penalty='function' "
-            "(½‖w‖² = ½αᵀKα) has no minimum. Use penalty='coefficients' or 'sparse', or another kernel."
-        )
+        kernel = _anchored(kernel, weights, settings.kernel)
     problem = KernelProblem(
         kernel,
         targets.astype(kernel.dtype, copy=False),
@@ -95,6 +92,28 @@ def _kernel_rows(settings: KernelSettings, X: Block, weights: np.ndarray) -> Ker
         gamma = 1.0 if settings.is_precomputed else default_gamma(X, weights)
     name = "linear" if settings.is_precomputed else settings.kernel
     return KernelRows(Kernel(name, gamma, settings.degree, settings.coef0), X, precomputed=settings.is_precomputed)
+
+
+def _anchored(kernel: KernelRows, weights: np.ndarray, name: str | Callable) -> KernelRows:
+    """A conditionally positive definite kernel about the mean of the rows, where it is positive definite.
+
+    With the penalty "function" weights over all rows sum to zero, for which both have the same minimum.
+    """
+    if not kernel.precomputed:
+        share = weights / weights.sum()
+        anchor = tuple(np.asarray(share @ kernel.rows, dtype=np.float64).ravel().tolist())
+        about_mean = KernelRows(replace(kernel.kernel, anchor=anchor), kernel.rows)
+        if not about_mean.is_indefinite():
+            return about_mean
+    more = (
+        ", which serves a matrix that is conditionally positive definite after scikit-learn's KernelCenterer"
+        if kernel.precomputed
+        else ""
+    )
+    raise ValueError(
+        f"The kernel {name!r} is not positive semi-definite on these rows, so penalty='function' (½‖w‖² = ½αᵀKα{more}) "
+        "has no minimum. Use penalty='coefficients' or 'sparse', or another kernel."
+    )
 
 
 def _check_precomputed(settings: KernelSettings, X: Block) -> None:

@@ -272,6 +272,8 @@ def check_vectors(vectors: Vectors, n_inputs: int) -> int:
 def check_kernel(kernel: Any) -> None:
     demand(isinstance(kernel, Kernel) and kernel.name in KERNELS, "a kernel is not known")
     demand(all(map(is_number, (kernel.gamma, kernel.degree, kernel.coef0))), "a kernel's parameters are no numbers")
+    anchored = kernel.anchor is None or (isinstance(kernel.anchor, tuple) and all(map(is_number, kernel.anchor)))
+    demand(anchored, "the anchor of a kernel is no row of numbers")
 
 
 def check_autoencoder(model: TiedAutoencoder, n_inputs: int | None) -> int:

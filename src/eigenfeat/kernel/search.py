@@ -15,7 +15,7 @@ import numpy as np
 
 from eigenfeat.kernel import linear, subset
 from eigenfeat.kernel.problem import KernelProblem, KernelSolution
-from eigenfeat.kernel.thresholds import thresholds
+from eigenfeat.kernel.thresholds import error_at, thresholds
 from eigenfeat.stages.kernels import KernelRows
 
 #: Half decades in units of `alpha_unit`: on 22 tables (those of benchmarks/kfd_defaults.py among them) the best were
@@ -76,9 +76,8 @@ def classification_error(threshold: str | float) -> Score:
             return np.inf, np.inf
         outputs, codes, weights = solution.loo_outputs, codes_of(problem.targets), problem.weights
         assert outputs is not None
-        decision = outputs - thresholds(outputs, codes, weights, threshold)
-        chosen = (decision[:, 0] > 0).astype(int) if decision.shape[1] == 1 else np.argmax(decision, axis=1)
-        return float(np.average(chosen != codes, weights=weights)), square
+        cuts = thresholds(outputs, codes, weights, threshold)
+        return error_at(outputs, codes, weights)(cuts), square
 
     return score
 

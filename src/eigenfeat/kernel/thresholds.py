@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numba import njit
 from scipy.optimize import brentq
 
-THRESHOLDS = ("least-squares", "gaussian", "margin", "least-error")
+THRESHOLDS = ("least-squares", "gaussian", "margin", "least-error", "auto")
+#: Rules that "auto" compares, the first of equals. "least-error" is none of them: at the rows it was found on it is
+#: always the best.
+COMPARED = ("margin", "least-squares", "gaussian")
 #: Outputs that differ by less than this share of their size are the same.
 SAME = 1e-12
 
@@ -19,10 +24,28 @@ def one_vs_rest(codes: np.ndarray) -> np.ndarray:
 
 
 def thresholds(outputs: np.ndarray, codes: np.ndarray, weights: np.ndarray, name: str | float) -> np.ndarray:
-    """The cut of every column of outputs, one a class against the rest."""
+    """The cut of every column of outputs, one a class against the rest.
+
+    "auto" is the rule with the least error at these outputs, which should be those of rows left out.
+    """
+    if name == "auto":
+        return min(
+            (thresholds(outputs, codes, weights, rule) for rule in COMPARED), key=error_at(outputs, codes, weights)
+        )
     sides = (one_vs_rest(codes) > 0).T
     cuts = [threshold_of(name, q, side, weights) for q, side in zip(outputs.T, sides)]
     return np.array(cuts, dtype=outputs.dtype)
+
+
+def error_at(outputs: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> Callable[[np.ndarray], float]:
+    """The share of wrong rows as a function of the cuts."""
+
+    def error(cuts: np.ndarray) -> float:
+        decision = outputs - cuts
+        chosen = (decision[:, 0] > 0).astype(int) if decision.shape[1] == 1 else np.argmax(decision, axis=1)
+        return float(np.average(chosen != codes, weights=weights))
+
+    return error
 
 
 def threshold_of(name: str | float, outputs: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:
