@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from numbers import Integral
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 
 from eigenfeat._progress import counted
-from eigenfeat._sklearn import N_JOBS, HasMethods, Integral, Interval, StrOptions, checked_fit
+from eigenfeat._sklearn import N_JOBS, StrOptions, checked_fit
 from eigenfeat.estimators.edge import renamed_parameters
 from eigenfeat.estimators.kernel_base import RENAMED, KernelEstimator, checked_loss
 from eigenfeat.estimators.kernel_discriminant import KernelDiscriminant
@@ -21,6 +22,7 @@ from eigenfeat.kernel import LOSSES, Loss, subset
 from eigenfeat.kernel.folds import ByFolds
 from eigenfeat.kernel.problem import DEFAULTS, PENALTIES, KernelProblem
 from eigenfeat.kernel.search import (
+    FEW_ROWS,
     LeftOut,
     PairSearch,
     Score,
@@ -52,8 +54,8 @@ class KernelFisherClassifierCV(KernelDiscriminant):
         decades of alpha in units of the kernel, and ¼ to 4 times the default gamma of `KernelFisherClassifier`; an edge
         at which the best pair lies is moved on. More than 1,000 rows are screened by a quarter of them, 2,000 at most,
         and a walk over neighbouring pairs on all rows begins at the best.
-    cv : int or splitter, optional
-        Folds, stratified and shuffled, or an object of scikit-learn's kind whose held-out parts cover all rows. None:
+    cv : int, splitter or list of splits, optional
+        Folds, stratified and shuffled, or splits of scikit-learn's kind whose held-out parts cover all rows. None:
         exact leave-one-out with squared loss and a quadratic penalty, five folds elsewhere.
     loss : {"squared", "absolute", "huber", "epsilon", "polynomial", "piecewise"} or Loss
     penalty : {"function", "coefficients", "sparse"}
@@ -107,7 +109,7 @@ class KernelFisherClassifierCV(KernelDiscriminant):
         **KernelEstimator._parameter_constraints,
         "loss": [StrOptions(set(LOSSES)), Loss],
         "penalty": [StrOptions(set(PENALTIES))],
-        "cv": [None, Interval(Integral, 2, None, closed="left"), HasMethods("split")],
+        "cv": ["cv_object"],
         **KernelDiscriminant._classifier_constraints,
         **KernelEstimator._columns_constraints,
         "alphas": [None, "array-like"],
@@ -192,9 +194,14 @@ class KernelFisherClassifierCV(KernelDiscriminant):
         """Exactly where that is to be had and no folds are asked for."""
         if self.cv is None and not subset.SOLVER.lacking(problem, DEFAULTS):
             return exactly
-        if hasattr(self.cv, "split"):
-            return ByFolds(self.cv)
-        return ByFolds(StratifiedKFold(self.cv or 5, shuffle=True, random_state=seed))
+        if self.cv is None or isinstance(self.cv, Integral):
+            return ByFolds(StratifiedKFold(self.cv or 5, shuffle=True, random_state=seed))
+        if not hasattr(self.cv, "split") and self.alphas is None and self.gammas is None and problem.n_rows > FEW_ROWS:
+            raise ValueError(
+                f"cv is a list of splits of all {problem.n_rows} rows, of which a quarter are screened: give alphas or "
+                "gammas, whose grid is searched on all rows, or a splitter."
+            )
+        return ByFolds(check_cv(self.cv))
 
     def _searched(self, problem: KernelProblem, score: Score, left_out: LeftOut) -> PairSearch:
         """The best pair of the grid that was given, or of one scaled to the data."""

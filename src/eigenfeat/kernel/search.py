@@ -30,6 +30,8 @@ MOST_SCREENED = 2000
 #: Values that an edge of the grid may move by, and fits of all rows that a walk may take.
 MOST_EXTENSIONS = 6
 MOST_FITS = 12
+#: Mean squared residuals to labels ±1 below this are all the same: rows that stand in every fold leave nothing else.
+NEGLIGIBLE = 1e-7
 
 Score = Callable[[KernelProblem, KernelSolution], tuple[float, float]]
 """Of a solution with outputs left out: what is to be small, and what decides between equals."""
@@ -77,7 +79,7 @@ def classification_error(threshold: str | float) -> Score:
         outputs, codes, weights = solution.loo_outputs, codes_of(problem.targets), problem.weights
         assert outputs is not None
         cuts = thresholds(outputs, codes, weights, threshold)
-        return error_at(outputs, codes, weights)(cuts), square
+        return error_at(outputs, codes, weights)(cuts), max(square, NEGLIGIBLE)
 
     return score
 
