@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from eigenfeat.estimators.validation import check_kernel_takes
 from eigenfeat.features.tangents import Transformation, transformed, weighted_transformations
 from eigenfeat.kernel import Loss, Squared
+from eigenfeat.kernel.conditional import about_mean
 from eigenfeat.kernel.problem import DEFAULTS, KernelProblem
 from eigenfeat.kernel.table import draws_centers
 from eigenfeat.rows import Block
@@ -95,24 +96,14 @@ def _kernel_rows(settings: KernelSettings, X: Block, weights: np.ndarray) -> Ker
 
 
 def _anchored(kernel: KernelRows, weights: np.ndarray, name: str | Callable) -> KernelRows:
-    """A conditionally positive definite kernel about the mean of the rows, where it is positive definite.
-
-    With the penalty "function" weights over all rows sum to zero, for which both have the same minimum.
-    """
-    if not kernel.precomputed:
-        share = weights / weights.sum()
-        anchor = tuple(np.asarray(share @ kernel.rows, dtype=np.float64).ravel().tolist())
-        about_mean = KernelRows(replace(kernel.kernel, anchor=anchor), kernel.rows)
-        if not about_mean.is_indefinite():
-            return about_mean
-    more = (
-        ", which serves a matrix that is conditionally positive definite after scikit-learn's KernelCenterer"
-        if kernel.precomputed
-        else ""
-    )
+    """A conditionally positive definite kernel, valid with "function" too; any other indefinite one is refused."""
+    anchored = about_mean(kernel, weights)
+    if anchored is not None:
+        return anchored
+    centred = ", or a matrix centred by sklearn.preprocessing.KernelCenterer" if kernel.precomputed else ""
     raise ValueError(
-        f"The kernel {name!r} is not positive semi-definite on these rows, so penalty='function' (½‖w‖² = ½αᵀKα{more}) "
-        "has no minimum. Use penalty='coefficients' or 'sparse', or another kernel."
+        f"The kernel {name!r} is not positive semi-definite on these rows, so penalty='function' "
+        f"(½‖w‖² = ½αᵀKα) has no minimum. Use penalty='coefficients' or 'sparse', or another kernel{centred}."
     )
 
 
