@@ -4,10 +4,11 @@ Model selection, the same rule for every method, written down before any of its 
 rows of the first five realisations the whole grid of widths and strengths is cross-validated, and the pair of the least
 mean error serves all realisations; of equal ones the first, which has the widest kernel and the strongest penalty. SVM
 and RBF network: five folds; KFD: exact leave-one-out; sparse KFD (SKFD) and linear sparse KFD (LSKFD): five folds, with
-one warm-started path of alpha a fold (`KernelFisherClassifierCV`). The three KFD are cut by the rule (soft margin, least
-squares, Gaussians) with the least error at rows left out, `threshold="auto"`, which was settled on held-out training rows
-of four sets; in every realisation it is found anew at rows left out of its training rows, never at outputs of rows that
-were fitted. (The thesis takes the median of five choices, each refined about a coarse one, and the soft margin.)
+one warm-started path of alpha a fold (`KernelFisherClassifierCV`). The three KFD are cut by the rule (soft margin,
+least squares, Gaussians) with the least error at rows left out, `threshold="auto"`, which was settled on held-out
+training rows of four sets; in every realisation it is found anew at rows left out of its training rows, never at
+outputs of rows that were fitted. (The thesis takes the median of five choices, each refined about a coarse one, and the
+soft margin.)
 
 The thesis boosts RBF networks; here AdaBoost has trees of depth three. scikit-learn has no RBF network: ours has
 k-means centres and a ridge classifier on their kernel values. Probabilities of KFD are measured for both kinds the
