@@ -1,6 +1,7 @@
 """Figures 5.1-5.7 of the KFD thesis, redrawn: python examples/kernel_fisher_figures.py [folder]
 
-Toy data and scikit-learn's digits stand in for data that do not come with a package.
+Toy data and scikit-learn's digits stand in for data that do not come with a package;
+benchmarks/papers/kfd_figures.py draws figures 5.3, 5.6, 5.7 and 5.10 on the thesis' own.
 """
 
 from __future__ import annotations
