@@ -61,7 +61,7 @@ Y_UNUSED = {
 UNSHIFTED = dict.fromkeys(
     (
         *("ColumnScaler", "GEMClassifier", "GEMClassifierCV", "GEMFeatures", "GEMRegressor", "KernelFisherClassifier"),
-        *("KernelFisherClassifierCV", "KernelFisherFeatures", "KernelFisherRegressor"),
+        *("KernelFisherClassifierCV", "KernelFisherFeatures", "KernelFisherRegressor", "KernelRayleighFeatures"),
         *("ScoreTensorClassifier", "ScoreTensorFeatures"),
     ),
     "columns of dense rows are shifted, which would fill sparse ones: both are compared untreated",
@@ -84,6 +84,8 @@ ROUNDING = 1e-4
 FLOAT32 = {
     # A small alpha, found by leave-one-out, stands nearer to the rounding of the kernel matrix.
     "KernelFisherClassifierCV": 2e-3,
+    # Its alpha is as small by default.
+    "KernelRayleighFeatures": 1e-3,
     # The convex stage stops at a relative gap of 1e-2 (the logit by itself 1e-4), in either type by steps of its own;
     # scores of rows far from the boundary, which hardly change the objective, are the last to settle.
     "GEMClassifier": 0.15,

@@ -14,6 +14,7 @@ from .estimators.kernel_features import KernelFisherFeatures, OrientedKernelPCA
 from .estimators.kernel_fisher_classifier import KernelFisherClassifier
 from .estimators.kernel_fisher_cv import KernelFisherClassifierCV
 from .estimators.kernel_fisher_regressor import KernelFisherRegressor
+from .estimators.kernel_rayleigh import KernelRayleighFeatures
 from .estimators.least_squares import (
     HypergraphFeatures,
     LeastSquaresCCA,
@@ -57,6 +58,7 @@ __all__ = [
     "KernelFisherClassifierCV",
     "KernelFisherFeatures",
     "KernelFisherRegressor",
+    "KernelRayleighFeatures",
     "LeastSquaresCCA",
     "LeastSquaresCCACV",
     "LeastSquaresFeatures",

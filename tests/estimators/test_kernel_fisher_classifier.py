@@ -16,7 +16,7 @@ from sklearn.preprocessing import scale
 from sklearn.svm import SVR
 
 from eigenfeat import KernelFisherClassifier, load, save
-from eigenfeat.kernel import LOSSES, Absolute, EpsilonInsensitive, Huber, Squared
+from eigenfeat.kernel import LOSSES, Absolute, EpsilonInsensitive, Huber, Polynomial, Squared
 from eigenfeat.kernel.invariances import Translation
 from eigenfeat.kernel.probabilities import PROBABILITIES
 from eigenfeat.kernel.search import ALPHAS
@@ -283,11 +283,12 @@ def test_invariance_is_extra_rows_with_target_zero(penalty):
         ({"centers": [300]}, "row numbers must lie in"),
         ({"centers": np.zeros((3, 5))}, "points with 2 columns"),
         (
-            {"n_centers": 10, "loss": "absolute"},
-            "No solver can run on loss='absolute' .* over 10 centers: subset needs",
+            {"invariances": [shift], "loss": "absolute", "penalty": "sparse"},
+            "No solver can run on loss='absolute' .* and invariances: subset needs",
         ),
         ({"solver": "lp"}, "'lp' cannot run on loss='squared' with penalty='function'"),
         ({"loss": Huber(-1.0)}, r"loss=Huber\(sigma=-1.0\) has curvature -1"),
+        ({"loss": Polynomial(0.5)}, "the power above one"),
         ({"loss": "hinge"}, "loss"),
         ({"alpha": -1.0}, "alpha"),
         ({"threshold": "best"}, "threshold"),
@@ -304,9 +305,9 @@ def test_bad_transformations_are_named():
     with pytest.raises(ValueError, match="precomputed"):
         kfd(kernel="precomputed", invariances=[shift]).fit(X @ X.T, Y)
     with pytest.raises(ValueError, match=r"No solver can run .* and invariances: subset needs loss 'squared'"):
-        kfd(invariances=[shift], loss="absolute").fit(X, Y)
+        kfd(invariances=[shift], loss="absolute", penalty="sparse").fit(X, Y)
     for solver in ("nystrom", "linear"):
-        with pytest.raises(ValueError, match=r"invariances.*solvers that can: subset, eigen"):
+        with pytest.raises(ValueError, match=r"invariances.*solvers that can: subset, qp, newton, eigen"):
             kfd(invariances=[shift], solver=solver).fit(X, Y)
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from joblib import parallel_config
-from kernel_data import DIGITS, LABELS, TEST, X, Y, kfd, kfd_search
+from kernel_data import DIGITS, LABELS, TEST, TEST_LABELS, X, Y, kfd, kfd_search
+from sklearn.model_selection import StratifiedKFold
 
 
 @pytest.mark.parametrize("penalty", ["function", "coefficients"])
@@ -69,7 +70,7 @@ def test_of_equal_errors_the_smaller_squared_residual_wins():
 
 def test_nothing_of_the_search_is_a_parameter_of_the_plain_classifier():
     search = kfd_search([0.01], [0.5]).fit(X, Y)
-    for name in ("alpha", "gamma", "loss", "solver"):
+    for name in ("alpha", "gamma", "solver"):
         assert not hasattr(search, name)
 
 
@@ -92,3 +93,50 @@ def test_bad_grids_are_named():
         kfd_search(gammas=[-1.0]).fit(X, Y)
     with pytest.raises(TypeError, match="expand_over"):
         kfd_search(expansion="long")
+
+
+FOLDS = StratifiedKFold(4, shuffle=True, random_state=3)
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+def test_sparse_models_are_chosen_by_folds_and_cut_at_rows_held_out(loss):
+    few, labels = X[:120], Y[:120]
+    settings = {"loss": loss, "penalty": "sparse", "threshold": "least-error"}
+    search = kfd_search([0.3, 3.0], [0.5, 2.0], cv=FOLDS, **settings).fit(few, labels)
+    for i, gamma in enumerate(search.gammas_):
+        for j, alpha in enumerate(search.alphas_):
+            held_out = np.zeros(120)
+            for fitted, rest in FOLDS.split(few, labels):
+                model = kfd(gamma=gamma, alpha=alpha, loss=loss, penalty="sparse", threshold=0.0)
+                held_out[rest] = model.fit(few[fitted], labels[fitted]).decision_function(few[rest])
+            cuts = np.concatenate([[-9.0], np.sort(held_out)])
+            least = min(np.mean((held_out > cut) != labels) for cut in cuts)
+            assert search.loo_errors_[i, j] == pytest.approx(least)
+    assert search.cv_error_ == search.loo_errors_.min() == -search.best_score_
+    assert search.loo_decision_ is None and search.loo_error_ is None
+    alone = kfd(gamma=search.gamma_, alpha=search.alpha_, loss=loss, penalty="sparse", threshold=search.threshold_[0])
+    alone.fit(few, labels)
+    np.testing.assert_allclose(search.decision_function(TEST), alone.decision_function(TEST), atol=1e-5)
+    assert (search.dual_coef_ == 0).mean() > 0.5
+
+
+@pytest.mark.parametrize(("loss", "penalty"), [("squared", "sparse"), ("huber", "function")])
+def test_grids_by_folds_are_scaled_to_the_data(loss, penalty):
+    search = kfd_search(loss=loss, penalty=penalty, cv=3).fit(X, Y)
+    assert search.cv_error_ < 0.1 and search.score(TEST, np.asarray(TEST_LABELS)) > 0.85
+    assert (search.gammas_ > 0).all() and len(search.cv_results_["params"]) >= len(search.alphas_)
+
+
+def test_folds_can_be_asked_for_where_leave_one_out_is_exact():
+    search = kfd_search([0.1, 1.0], [1.0], cv=5).fit(X, Y)
+    exact = kfd_search([0.1, 1.0], [1.0]).fit(X, Y)
+    assert search.cv_error_ == pytest.approx(exact.loo_error_, abs=0.03)
+    assert exact.cv_decision_ is None and search.loo_decision_ is None
+
+
+def test_folds_of_several_classes_and_a_kernel_matrix():
+    K = np.exp(-0.05 * np.square(DIGITS[:150, None] - DIGITS[None, :150]).sum(axis=2))
+    search = kfd_search([1.0], kernel="precomputed", penalty="sparse", cv=3).fit(K, LABELS[:150])
+    assert search.cv_decision_.shape == (150, 10)
+    named = kfd_search([1.0], [0.05], penalty="sparse", cv=3).fit(DIGITS[:150], LABELS[:150])
+    np.testing.assert_allclose(search.cv_decision_, named.cv_decision_, atol=1e-4)

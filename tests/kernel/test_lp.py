@@ -64,3 +64,13 @@ def test_auto_needs_no_highspy_at_any_size(monkeypatch):
     assert solver.name == "lp"
     with pytest.warns(UserWarning, match=r"pip install 'eigenfeat\[lp\]'"):
         check_minimum(problem, solver.solve(problem, DEFAULTS))
+
+
+@pytest.mark.parametrize("centers", [np.arange(0, 40, 3), np.random.RandomState(5).randn(12, 3)])
+@pytest.mark.parametrize("loss", ["absolute", "epsilon"])
+@pytest.mark.parametrize("highspy", [True, False])
+def test_over_centres_the_program_has_their_columns_only(loss, centers, highspy, monkeypatch):
+    if not highspy:
+        monkeypatch.setattr(lp, "has_highspy", lambda: False)
+    problem = replace(small_problem(loss, "sparse", 0.3), centers=centers)
+    np.testing.assert_allclose(lp.solve(problem).objective, optimum(problem), rtol=1e-6)

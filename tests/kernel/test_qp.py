@@ -8,7 +8,7 @@ from sklearn.svm import SVR
 from written_out import cells, check_minimum, optimum, repeated_rows, small_problem
 
 from eigenfeat.kernel import Huber, qp
-from eigenfeat.kernel.problem import KernelProblem
+from eigenfeat.kernel.problem import DEFAULTS, KernelProblem
 from eigenfeat.stages.kernels import Kernel, KernelRows
 
 
@@ -118,3 +118,52 @@ def test_a_constant_target_needs_the_intercept_only(loss, penalty):
         solution = qp.solve(constant)
         np.testing.assert_allclose(solution.objective, 0.0, atol=1e-7)
         np.testing.assert_allclose(solution.coefficients, 0.0, atol=1e-6)
+
+
+def shift(rows):
+    return rows + np.array([0.2, 0.0, 0.0])
+
+
+CENTERS = {"rows": np.arange(0, 40, 3), "points": np.random.RandomState(5).randn(12, 3), "all": None}
+
+
+@pytest.mark.parametrize("moves", [(), ((0.5, shift),)])
+@pytest.mark.parametrize("centers", CENTERS)
+@pytest.mark.parametrize(("loss", "penalty"), cells(qp.SOLVER))
+def test_centres_and_invariances_reach_the_optimum_of_the_written_out_program(loss, penalty, centers, moves):
+    problem = replace(small_problem(loss, penalty, 0.3), centers=CENTERS[centers], invariances=moves)
+    if qp.SOLVER.lacking(problem, DEFAULTS):
+        assert (loss, penalty) == ("huber", "sparse") and moves
+        return
+    solution = qp.solve(problem)
+    assert solution.converged
+    np.testing.assert_allclose(solution.objective, optimum(problem), rtol=1e-6)
+    over = np.arange(40) if centers == "all" else CENTERS[centers]
+    coefficients = solution.coefficients if over.ndim == 2 else solution.coefficients[over]
+    outputs = problem.kernel.columns(over) @ coefficients + solution.intercept
+    np.testing.assert_allclose(solution.outputs, outputs, atol=1e-6)
+
+
+def test_centres_that_are_all_rows_change_nothing():
+    problem = small_problem("huber", "function", 0.3)
+    over_all = qp.solve(replace(problem, centers=np.arange(40)))
+    np.testing.assert_allclose(over_all.objective, qp.solve(problem).objective, rtol=1e-8)
+    np.testing.assert_allclose(over_all.outputs, qp.solve(problem).outputs, atol=1e-5)
+
+
+@pytest.mark.parametrize("weightless", [[1], [3]])
+def test_a_row_of_weight_zero_is_not_there_but_may_be_a_centre(weightless):
+    problem = replace(small_problem("absolute", "function", 0.3), centers=np.arange(0, 40, 3))
+    weights = problem.weights.copy()
+    weights[weightless] = 0
+    solution = qp.solve(replace(problem, weights=weights))
+    kept = weights > 0
+    alone = replace(
+        problem,
+        kernel=KernelRows(problem.kernel.kernel, problem.kernel.rows[kept]),
+        targets=problem.targets[kept],
+        weights=weights[kept],
+        centers=problem.kernel.rows[problem.centers],
+    )
+    np.testing.assert_allclose(solution.objective, qp.solve(alone).objective, rtol=1e-7)
+    np.testing.assert_allclose(solution.coefficients[problem.centers], qp.solve(alone).coefficients, atol=1e-4)

@@ -14,18 +14,24 @@ from eigenfeat.stages.kernels import Kernel, KernelRows
 
 LEAST_SQUARES = {"subset", "linear", "nystrom", "eigen", "greedy"}
 TABLE = {
-    ("squared", "function"): LEAST_SQUARES | {"smo", "greedy_smo", "qp"},
-    ("squared", "coefficients"): LEAST_SQUARES | {"qp"},
+    ("squared", "function"): LEAST_SQUARES | {"smo", "greedy_smo", "qp", "newton"},
+    ("squared", "coefficients"): LEAST_SQUARES | {"qp", "newton"},
     ("squared", "sparse"): {"qp"},
     ("absolute", "function"): {"smo", "greedy_smo", "qp"},
     ("absolute", "coefficients"): {"qp"},
     ("absolute", "sparse"): {"lp", "column_generation"},
-    ("huber", "function"): {"smo", "greedy_smo", "qp"},
-    ("huber", "coefficients"): {"qp"},
+    ("huber", "function"): {"smo", "greedy_smo", "qp", "newton"},
+    ("huber", "coefficients"): {"qp", "newton"},
     ("huber", "sparse"): {"qp"},
     ("epsilon", "function"): {"smo", "greedy_smo", "qp"},
     ("epsilon", "coefficients"): {"qp"},
     ("epsilon", "sparse"): {"lp", "column_generation"},
+    ("polynomial", "function"): {"newton"},
+    ("polynomial", "coefficients"): {"newton"},
+    ("polynomial", "sparse"): set(),
+    ("piecewise", "function"): {"newton"},
+    ("piecewise", "coefficients"): {"newton"},
+    ("piecewise", "sparse"): set(),
 }
 TIGHT = KernelRequest(tol=1e-9, max_iter=1000, max_terms=40)
 
@@ -87,6 +93,9 @@ def problem_of(loss, penalty, n_rows, **more):
         (problem_of("epsilon", "sparse", 501), "column_generation"),
         (problem_of("huber", "function", 5000), "smo"),
         (problem_of("huber", "sparse", 5000), "qp"),
+        (problem_of("huber", "function", 5000, centers=np.arange(300)), "qp"),
+        (problem_of("absolute", "sparse", 5000, centers=np.arange(300)), "lp"),
+        (problem_of("polynomial", "coefficients", 500), "newton"),
     ],
 )
 def test_what_auto_takes(problem, solver):
@@ -106,13 +115,16 @@ def test_centres_are_drawn_where_the_full_system_is_too_large_or_the_solver_is_a
 
 def test_what_a_solver_lacks_is_named():
     centred = replace(small_problem("absolute", "function", 1.0), centers=np.arange(5))
-    with pytest.raises(ValueError, match=r"'qp' cannot run on loss='absolute' .* over 5 centers.* over all rows"):
-        SOLVERS.choose("qp", centred, DEFAULTS)
+    with pytest.raises(ValueError, match=r"'smo' cannot run on loss='absolute' .* over 5 centers.* over all rows"):
+        SOLVERS.choose("smo", centred, DEFAULTS)
+    assert SOLVERS.choose("auto", centred, DEFAULTS).name == "qp"
+    moved = replace(centred, penalty="sparse", invariances=((1.0, shift),))
+    words = r"No solver can run .* subset needs loss 'squared'; and .*smo needs .*lp needs no invariances"
+    with pytest.raises(ValueError, match=words):
+        SOLVERS.choose("auto", moved, DEFAULTS)
     with pytest.raises(
-        ValueError, match=r"No solver can run .* subset needs loss 'squared'\. .*smo needs an expansion"
+        ValueError, match=r"'nystrom' .* and invariances: it needs no invariances .*subset, qp, newton, eigen"
     ):
-        SOLVERS.choose("auto", centred, DEFAULTS)
-    with pytest.raises(ValueError, match=r"'nystrom' .* and invariances: it needs no invariances .*subset, eigen"):
         SOLVERS.choose("nystrom", replace(labelled("squared", "function"), invariances=((1.0, shift),)), DEFAULTS)
     with pytest.raises(ValueError, match=r"'eigen' .*\(real targets: 'linear'.*solvers that can: .*linear"):
         SOLVERS.choose("eigen", small_problem("squared", "function", 1.0), DEFAULTS)

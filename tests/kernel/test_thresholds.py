@@ -5,7 +5,16 @@ import pytest
 from sklearn.svm import SVC
 from written_out import outputs
 
-from eigenfeat.kernel.thresholds import _derivative_and_offset, gaussian_threshold, margin_threshold
+from eigenfeat.kernel.thresholds import (
+    COMPARED,
+    _derivative_and_offset,
+    gaussian_threshold,
+    least_error_threshold,
+    margin_threshold,
+    thresholds,
+)
+
+RULES = [margin_threshold, gaussian_threshold, least_error_threshold]
 
 RNG = np.random.RandomState(0)
 
@@ -26,7 +35,7 @@ def test_margin_halves_the_gap_of_separable_classes():
     assert margin_threshold(q, q > 0, np.full(4, 1e6)) == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize("rule", [margin_threshold, gaussian_threshold])
+@pytest.mark.parametrize("rule", RULES)
 def test_weights_are_copies_and_the_order_does_not_matter(rule):
     q, positive, weights = outputs(RNG)
     copies = weights.astype(int)
@@ -45,7 +54,7 @@ def test_gaussian_cut_is_bayes_optimal():
     assert cut == pytest.approx(grid[np.argmin(errors)], abs=0.02)
 
 
-@pytest.mark.parametrize("rule", [margin_threshold, gaussian_threshold])
+@pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("share", [0.2, 0.8])
 def test_constant_outputs_go_to_the_larger_class(rule, share):
     positive = np.arange(10) < 10 * share
@@ -65,7 +74,7 @@ def test_a_walk_over_rows_ends_with_them(weight):
     _derivative_and_offset(q, w, q - 3, w, 1.0, 1.0)
 
 
-@pytest.mark.parametrize("rule", [margin_threshold, gaussian_threshold])
+@pytest.mark.parametrize("rule", RULES)
 def test_outputs_an_ulp_apart_are_constant(rule):
     """Averages of equal numbers are not equal in their last digit: the larger class wins all the same."""
     for seed in range(200):
@@ -80,8 +89,43 @@ def test_outputs_an_ulp_apart_are_constant(rule):
             assert ((q > cut) == (positive.mean() > 0.5)).all()
 
 
-@pytest.mark.parametrize("rule", [margin_threshold, gaussian_threshold])
+@pytest.mark.parametrize("rule", RULES)
 def test_outputs_that_point_the_wrong_way_go_to_the_larger_class(rule):
     q = np.array([1.0, 1.1, -1.0, -1.1, -1.2])
     assert (q <= rule(q, q > 0, np.ones(5)) + 1e-9).sum() == 3  # as they should
     assert (-q <= rule(-q, q > 0, np.ones(5))).all()
+
+
+def test_least_error_is_the_widest_gap_of_all_cuts_tried():
+    """Thesis 5.3.1: the least empirical risk, then the largest margin; every cut between two outputs is tried."""
+    for seed in range(50):
+        q, positive, weights = outputs(np.random.RandomState(seed), n=25, gap=1.0)
+        q = q.round(1)
+        values = np.unique(q)
+        middles = (values[1:] + values[:-1]) / 2
+        errors = np.array([weights @ ((q > cut) != positive) for cut in middles])
+        one_side = min(weights[positive].sum(), weights[~positive].sum())
+        cut = least_error_threshold(q, positive, weights)
+        if errors.min() > one_side:
+            assert ((q > cut) == (positive @ weights > weights.sum() / 2)).all()
+            continue
+        best = np.flatnonzero(errors <= errors.min() + 1e-9)
+        assert weights @ ((q > cut) != positive) == pytest.approx(errors.min())
+        assert cut in middles[best]
+        width = np.diff(values)
+        assert width[np.argmin(np.abs(middles - cut))] == pytest.approx(width[best].max())
+
+
+def test_auto_is_the_rule_with_the_least_error():
+    taken = set()
+    for seed in range(30):
+        rng = np.random.RandomState(seed)
+        q, positive, weights = outputs(rng, n=40, gap=1.0)
+        q = (q - 0.5) * rng.choice([1.0, 3.0]) + rng.choice([0.0, 0.4])
+        codes = positive.astype(int)
+        cuts = {rule: thresholds(q[:, None], codes, weights, rule) for rule in COMPARED}
+        errors = {rule: weights @ ((q > cut[0]) != positive) for rule, cut in cuts.items()}
+        best = min(errors, key=errors.get)
+        taken.add(best)
+        np.testing.assert_array_equal(thresholds(q[:, None], codes, weights, "auto"), cuts[best])
+    assert len(taken) > 1

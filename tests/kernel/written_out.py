@@ -8,7 +8,16 @@ from dataclasses import replace
 import cvxpy as cp
 import numpy as np
 
-from eigenfeat.kernel import LOSSES, Absolute, EpsilonInsensitive, Huber, Loss, Squared
+from eigenfeat.kernel import (
+    LOSSES,
+    Absolute,
+    EpsilonInsensitive,
+    Huber,
+    Loss,
+    PiecewisePolynomial,
+    Polynomial,
+    Squared,
+)
 from eigenfeat.kernel.losses import as_loss
 from eigenfeat.kernel.problem import DEFAULTS, PENALTIES, KernelProblem, KernelSolution
 from eigenfeat.solvers.contract import Solver
@@ -81,19 +90,30 @@ def written_loss(loss: Loss, residuals: cp.Expression) -> cp.Expression:
             return cp.huber(residuals, sigma) / (2 * sigma)
         case EpsilonInsensitive(epsilon):
             return cp.pos(cp.abs(residuals) - epsilon)
+        case Polynomial(p):
+            return cp.power(cp.abs(residuals), p) / p
+        case PiecewisePolynomial(p, sigma):
+            # The smallest sum of the power of one part of the residual and the size of the other.
+            bent = cp.Variable(residuals.shape)
+            return cp.power(cp.abs(bent), p) / (p * sigma ** (p - 1)) + cp.abs(residuals - bent)
     raise TypeError(f"{loss!r} is not written out")
+
+
+def square_root(matrix: np.ndarray) -> np.ndarray:
+    """R with RRᵀ the matrix, of negative eigenvalues nothing."""
+    eigenvalues, vectors = np.linalg.eigh(matrix)
+    return vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
 
 
 def optimum(
     problem: KernelProblem, written: Callable[[Loss, cp.Expression], cp.Expression] = written_loss
 ) -> np.ndarray:
     """The least objective of every target, by Clarabel on the written-out program."""
-    K = problem.kernel.matrix()
-    eigenvalues, vectors = np.linalg.eigh(K)
-    root = vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
+    K = problem.columns()
+    root = square_root(problem.kernel.between(problem.expanded_over))
     best = []
     for y in problem.targets.T:
-        coefficients, intercept = cp.Variable(len(y)), cp.Variable()
+        coefficients, intercept = cp.Variable(K.shape[1]), cp.Variable()
         residuals = y - K @ coefficients - intercept
         loss = written(problem.loss, residuals)
         if problem.penalty == "function":
@@ -103,6 +123,8 @@ def optimum(
         else:
             penalty = cp.norm1(coefficients)
         objective = cp.sum(cp.multiply(problem.weights, loss)) + problem.alpha * penalty
+        for change in problem.tangents:
+            objective += cp.sum_squares((np.sqrt(problem.weights)[:, None] * change) @ coefficients) / 2
         program = cp.Problem(cp.Minimize(objective))
         program.solve(solver="CLARABEL", tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)
         best.append(program.value)

@@ -41,6 +41,12 @@ CONFIGURATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "KernelFisherClassifier(sparse)": ("KernelFisherClassifier", {"loss": "absolute", "penalty": "sparse"}),
     "KernelFisherClassifier(greedy)": ("KernelFisherClassifier", {"solver": "greedy", "max_terms": 10}),
+    "KernelFisherClassifier(piecewise)": ("KernelFisherClassifier", {"loss": "piecewise", "probability": "huber"}),
+    "KernelFisherClassifier(distance)": ("KernelFisherClassifier", {"kernel": "distance", "threshold": "least-error"}),
+    "KernelFisherClassifierCV(sparse)": (
+        "KernelFisherClassifierCV",
+        {"alphas": [0.3, 3.0], "gammas": [0.1], "penalty": "sparse", "threshold": "auto", "cv": 2},
+    ),
     "KernelFisherRegressor(epsilon)": ("KernelFisherRegressor", {"loss": "epsilon"}),
     "LeastSquaresCCA(lasso)": ("LeastSquaresCCA", {"penalty": "lasso", "alpha": 1e-3}),
     "LeastSquaresLDA(kernel)": ("LeastSquaresLDA", {"kernel": "rbf", "penalty": "ridge"}),
@@ -51,7 +57,7 @@ CONFIGURATIONS: dict[str, tuple[str, dict[str, Any]]] = {
 #: Penalties that count in the units of the columns: smaller rows are penalised more, as the objective says.
 UNITS_OF_ROWS = ("LeastSquaresCCA(lasso)", "LeastSquaresCCACV", "LeastSquaresOPLSCV", "MultinomialLogit")
 #: Penalties beside a sum over rows: smaller weights are penalised more, as the objective says.
-UNITS_OF_WEIGHTS = ("GEMRegressor", "KernelFisher", "LeastSquares", "Hypergraph")
+UNITS_OF_WEIGHTS = ("GEMRegressor", "KernelFisher", "KernelRayleigh", "LeastSquares", "Hypergraph")
 
 
 def judges_units(subject: str, units: str) -> bool:

@@ -50,12 +50,12 @@ COUNTED = {"FisherLDA(shrinkage='auto')": UNITS, "GEMClassifier(centred)": UNITS
 KNOTS = "knots are quantiles of as many projections as there are rows"
 SAMPLED = {"GEMClassifier(spline)": KNOTS, "GEMClassifier(two layers)": KNOTS}
 SHIFTED = dict.fromkeys(
-    ("ColumnScaler", *(n for n in subjects() if n.startswith(("GEM", "KernelFisher", "ScoreTensor")))),
+    ("ColumnScaler", *(n for n in subjects() if n.startswith(("GEM", "Kernel", "ScoreTensor")))),
     "dense columns are shifted and bent, and sparse ones are not",
 )
-FOLDS = {"GEMClassifierCV": "folds are drawn over rows"}
+FOLDS = dict.fromkeys(("GEMClassifierCV", "KernelFisherClassifierCV(sparse)"), "folds are drawn over rows")
 SUM = "the penalty stands beside a sum over rows: a weight is so many copies"
-SUMS = {"GEMRegressor": SUM} | {n: SUM for n in subjects() if n.startswith(("KernelFisher", "LeastSquares", "Hyper"))}
+SUMS = {"GEMRegressor": SUM} | {n: SUM for n in subjects() if n.startswith(("Kernel", "LeastSquares", "Hyper"))}
 SUMS["HypergraphFeatures"] = SUMS["LeastSquaresCCA"] = "the scale of the features is that of a sum"
 #: Features, scores or probabilities that are those of rows in any unit and from any origin.
 SCALE_FREE = (

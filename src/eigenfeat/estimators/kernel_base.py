@@ -126,6 +126,19 @@ def left_out_alpha(problem: KernelProblem, score: Score) -> Trial:
     return best_alpha(problem, score)
 
 
+def checked_loss(given: str | Loss) -> Loss:
+    """The loss of a name, or the one given if its numbers are those of a convex loss."""
+    loss = as_loss(given)
+    convex = loss.curvature >= 0 and loss.tube >= 0 and loss.bound > 0 and 1 < loss.power < np.inf
+    if not convex or (loss.curvature == 0 and np.isinf(loss.bound)):
+        raise ValueError(
+            f"loss={loss!r} has curvature {loss.curvature:g}, tube {loss.tube:g}, bound {loss.bound:g} and power "
+            f"{loss.power:g}: the first two must not be negative, the third positive, curvature or bound finite and "
+            "not zero, and the power above one. Give its parameters such values."
+        )
+    return loss
+
+
 class KernelRegression(KernelEstimator):
     """Base of the estimators that take a loss and a solver."""
 
@@ -150,7 +163,7 @@ class KernelRegression(KernelEstimator):
     }
 
     def _asked(self) -> KernelSettings:
-        return self._settings(loss=self._checked_loss())
+        return self._settings(loss=checked_loss(self.loss))
 
     def _request(self) -> KernelRequest:
         return KernelRequest(self.tol, self.max_iter, self.max_terms, self.random_state)
@@ -165,14 +178,3 @@ class KernelRegression(KernelEstimator):
             if found.solution is not None and found.solution.solver == solver.name and problem.classes is None:
                 return problem, found.solution
         return problem, solver.solve(problem, request)
-
-    def _checked_loss(self) -> Loss:
-        loss = as_loss(self.loss)
-        convex = loss.curvature >= 0 and loss.tube >= 0 and loss.bound > 0
-        if not convex or (loss.curvature == 0 and np.isinf(loss.bound)):
-            raise ValueError(
-                f"loss={loss!r} has curvature {loss.curvature:g}, tube {loss.tube:g} and bound {loss.bound:g}: the "
-                "first two must not be negative, the last positive, and curvature or bound finite and not zero. Give "
-                "its parameters positive values."
-            )
-        return loss

@@ -11,11 +11,17 @@ from eigenfeat._sklearn import Interval, Real, StrOptions
 from eigenfeat.estimators.edge import ScoresMixin, flat, winners
 from eigenfeat.estimators.kernel_base import KernelEstimator
 from eigenfeat.estimators.validation import check_class_labels, check_weights, class_weights
-from eigenfeat.kernel.probabilities import PROBABILITIES, multinomial_logit, output_moments, posterior_slope
+from eigenfeat.kernel.probabilities import (
+    PROBABILITIES,
+    multinomial_logit,
+    output_densities,
+    output_moments,
+    posterior_slope,
+)
 from eigenfeat.kernel.problem import KernelProblem, KernelSolution
 from eigenfeat.kernel.thresholds import THRESHOLDS, one_vs_rest, thresholds
 from eigenfeat.rows import Block
-from eigenfeat.stages import Affine, Chain, Fitted, GaussianPosteriors, Softmax, Stage
+from eigenfeat.stages import Affine, Chain, Fitted, GaussianPosteriors, HuberPosteriors, Softmax, Stage
 
 #: Labels are -1 and 1: outputs that differ by less tell no classes apart.
 SAME_OUTPUTS = 1e-8
@@ -83,16 +89,21 @@ class KernelDiscriminant(ScoresMixin, KernelEstimator):
             self.logit_coef_, self.logit_intercept_ = multinomial_logit(decision, codes, weights, self.slope_)
             logit = Affine.of(self.logit_coef_, self.logit_intercept_)
             scores, decision, self.slope_ = scores.then(logit), logit.apply(decision), 1.0
-        by_densities = self.probability == "gaussian" and one_by_one
-        self.output_moments_ = output_moments(outputs, one_vs_rest(codes) > 0, weights) if by_densities else None
+        self.output_moments_ = self.output_densities_ = None
+        if self.probability == "gaussian" and one_by_one:
+            self.output_moments_ = output_moments(outputs, one_vs_rest(codes) > 0, weights)
+        elif self.probability in ("laplace", "huber") and one_by_one:
+            self.output_densities_ = output_densities(outputs, one_vs_rest(codes) > 0, weights, self.probability)
         self.loo_decision_ = decision if left_out else None
         self.loo_error_ = weighted_error(decision, codes, weights) if left_out else None
         self.fitted_ = Fitted(scores=scores, probabilities=self._probabilities())
 
     def _probabilities(self) -> Stage:
-        if self.output_moments_ is None:
-            return Softmax(self.slope_)
-        return GaussianPosteriors(self.output_moments_, shift=self.threshold_)
+        if self.output_densities_ is not None:
+            return HuberPosteriors(self.output_densities_, shift=self.threshold_)
+        if self.output_moments_ is not None:
+            return GaussianPosteriors(self.output_moments_, shift=self.threshold_)
+        return Softmax(self.slope_)
 
 
 def weighted_error(decision: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> float:

@@ -43,27 +43,32 @@ class KernelFisherClassifier(KernelDiscriminant, KernelRegression):
     ----------
     kernel : str or callable
         "rbf" exp(-gamma ‖x - z‖²), "inverse_multiquadric", "poly", "sigmoid", "linear", "laplacian", "cosine",
-        "chi2", "additive_chi2", "precomputed", or a function of two rows.
+        "chi2", "additive_chi2", "distance" -√gamma ‖x - z‖, "multiquadric" -√(coef0 + gamma ‖x - z‖²), "precomputed",
+        or a function of two rows. With the penalty "function" a kernel may be conditionally positive definite, as
+        "additive_chi2", "distance" and "multiquadric" are: weights over all rows sum to zero there.
     gamma : float, optional
         1 / (number of features · variance of the entries of X), after the treatment of columns, by default.
     alpha : "loo" or float
         Weight of the penalty, against a sum over rows. "loo" takes the half decade with the least exact leave-one-out
         error, of equal ones that with the smallest squared residual; many rows are screened by a quarter of them, and
         a few fits of all end the search. One where the loss or the penalty has no exact leave-one-out outputs.
-    loss : {"squared", "absolute", "huber", "epsilon", "logistic", "squared_hinge"} or Loss
+    loss : {"squared", "absolute", "huber", "epsilon", "polynomial", "piecewise", "logistic", "squared_hinge"} or Loss
         A name, or a value of `eigenfeat.kernel` with its own numbers: ``Huber(0.3)``, ``EpsilonInsensitive(0.05)``. The
-        names stand for ``Squared()``, ``Absolute()``, ``Huber(0.5)`` and ``EpsilonInsensitive(0.1)``. "logistic" and
+        names stand for ``Squared()``, ``Absolute()``, ``Huber(0.5)``, ``EpsilonInsensitive(0.1)``, ``Polynomial(1.5)``
+        and ``PiecewisePolynomial(3, 0.5)``; the last two need a quadratic penalty. "logistic" and
         "squared_hinge" ask for the right side of a row only, which is the better where a small expansion stands for
         many rows: a multinomial logit, or ½max(0, 1 - yf)² a class, by Newton's method over the kernel blocks. They
         have no threshold, and "loo" chooses their alpha on held-out rows.
     penalty : {"function", "coefficients", "sparse"}
-    threshold : {"margin", "least-squares", "gaussian"} or float
+    threshold : {"margin", "least-squares", "gaussian", "least-error", "auto"} or float
         Where to cut the outputs: at the threshold of a one-dimensional soft-margin SVM on them, at zero, where two
-        Gaussians are equally likely, or at a number. "margin" and "gaussian" look at leave-one-out outputs where
-        these are exact, else at the training outputs.
+        Gaussians are equally likely, where the error is least (in the middle of the widest gap, thesis 5.3.1), or at a
+        number; "auto" is that of the first three with the least error. All but zero and a number look at leave-one-out
+        outputs where these are exact, else at the training outputs; `KernelFisherClassifierCV` has outputs of folds
+        for every loss.
     solver : str
         "auto", or a solver of the table in the guide: "linear", "eigen", "subset", "greedy", "nystrom", "smo",
-        "greedy_smo", "qp", "lp", "column_generation".
+        "greedy_smo", "qp", "lp", "column_generation", "newton".
     columns : "auto", str, dict, sequence or None
         What is done to columns, as in `ColumnScaler`, so that none weighs more for its unit. "auto" leaves rows as they
         are with kernels that mean them so ("cosine", "chi2", "additive_chi2", "precomputed", a function) and with
@@ -80,12 +85,13 @@ class KernelFisherClassifier(KernelDiscriminant, KernelRegression):
         √n log n by default, where a restricted expansion is used; √(classes / 2) times as many for more than two
         classes, 4,000 at most.
     class_weight : dict or "balanced", optional
-    probability : {"multinomial", "logistic", "gaussian"}
+    probability : {"multinomial", "logistic", "gaussian", "laplace", "huber"}
         Of `predict_proba`. "logistic": log odds linear in the decision values, with the slope of maximum likelihood on
         the outputs that the threshold looks at. "multinomial": of more than two classes the decision values themselves
         are a multinomial logit on the outputs at rows left out, where these are exact, and "logistic" elsewhere.
-        "gaussian": Bayes' theorem with a Gaussian a class of its own mean and variance. The most probable class of the
-        first two is always the predicted one. "joint" has Gaussians already, of which the slope is found.
+        "gaussian": Bayes' theorem with a Gaussian a class of its own mean and variance; "laplace" and "huber": with the
+        densities that belong to absolute and to Huber's loss (thesis, table 2.1), which have tails. The most probable
+        class of the first two is always the predicted one. "joint" has Gaussians already, of which the slope is found.
     invariances : list, optional
         Functions that map rows to slightly transformed rows, or (weight, function) pairs: outputs that change under
         them are penalised, ½ weight Σ(f(x) - f(Lx))². See `eigenfeat.kernel.invariances` for images.
@@ -122,6 +128,8 @@ class KernelFisherClassifier(KernelDiscriminant, KernelRegression):
         Of the multinomial logit that makes decision values of outputs less their thresholds.
     output_moments_ : (n_outputs, 2, 3) array or None
         Mean, variance and prior of each output on its negative and positive side, with ``probability="gaussian"``.
+    output_densities_ : (n_outputs, 2, 4) array or None
+        Middle, scale, bend σ and prior of each, with ``probability="laplace"`` or "huber".
     virtual_ : (virtual_rows,) array
         Rows that were copied; the copies follow the rows in `dual_coef_`, a transformation after the other.
     classes_ : (n_classes,) array

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from eigenfeat.estimators.validation import check_kernel_takes
 from eigenfeat.features.tangents import Transformation, transformed, weighted_transformations
 from eigenfeat.kernel import Loss, Squared
+from eigenfeat.kernel.conditional import about_mean
 from eigenfeat.kernel.problem import DEFAULTS, KernelProblem
 from eigenfeat.kernel.table import draws_centers
 from eigenfeat.rows import Block
@@ -64,10 +65,7 @@ def posed(
     """
     kernel = _kernel_rows(settings, X, weights)
     if settings.penalty == "function" and kernel.is_indefinite():
-        raise ValueError(
-            f"The kernel {settings.kernel!r} is not positive semi-definite on these rows, so penalty='function' "
-            "(½‖w‖² = ½αᵀKα) has no minimum. Use penalty='coefficients' or 'sparse', or another kernel."
-        )
+        kernel = _anchored(kernel, weights, settings.kernel)
     problem = KernelProblem(
         kernel,
         targets.astype(kernel.dtype, copy=False),
@@ -95,6 +93,18 @@ def _kernel_rows(settings: KernelSettings, X: Block, weights: np.ndarray) -> Ker
         gamma = 1.0 if settings.is_precomputed else default_gamma(X, weights)
     name = "linear" if settings.is_precomputed else settings.kernel
     return KernelRows(Kernel(name, gamma, settings.degree, settings.coef0), X, precomputed=settings.is_precomputed)
+
+
+def _anchored(kernel: KernelRows, weights: np.ndarray, name: str | Callable) -> KernelRows:
+    """A conditionally positive definite kernel, valid with "function" too; any other indefinite one is refused."""
+    anchored = about_mean(kernel, weights)
+    if anchored is not None:
+        return anchored
+    centred = ", or a matrix centred by sklearn.preprocessing.KernelCenterer" if kernel.precomputed else ""
+    raise ValueError(
+        f"The kernel {name!r} is not positive semi-definite on these rows, so penalty='function' "
+        f"(½‖w‖² = ½αᵀKα) has no minimum. Use penalty='coefficients' or 'sparse', or another kernel{centred}."
+    )
 
 
 def _check_precomputed(settings: KernelSettings, X: Block) -> None:

@@ -39,7 +39,7 @@ from eigenfeat.moments import CrossMoments, Moments
 from eigenfeat.quotients import Quotient, Regularisation
 from eigenfeat.rows import RowSource
 from eigenfeat.stages import Affine, Chain, Fitted, KernelExpansion
-from eigenfeat.stages.kernels import KERNELS, Kernel, KernelRows, default_gamma
+from eigenfeat.stages.kernels import CONDITIONAL, KERNELS, Kernel, KernelRows, default_gamma
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,7 @@ class LeastSquaresBase(ComponentsMixin, Estimator):
         "l1_ratio": [Interval(Real, 0, 1, closed="right")],
         "ridge": [NON_NEGATIVE],
         "solver": [StrOptions(SOLVERS.options)],
-        "kernel": [None, StrOptions(set(KERNELS)), callable],
+        "kernel": [None, StrOptions(set(KERNELS) - set(CONDITIONAL)), callable],
         "gamma": [None, POSITIVE],
         "degree": [POSITIVE],
         "coef0": [Interval(Real, None, None, closed="neither")],

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from eigenfeat.export.onnx_graph import Graph
-from eigenfeat.stages.kernels import RADIAL, Kernel
+from eigenfeat.stages.kernels import CONDITIONAL, RADIAL, Kernel
 
 
 def kernel_values(graph: Graph, kernel: Kernel, rows: str, points: np.ndarray) -> str:
     """(n, q) values of a kernel between rows and points."""
+    if kernel.anchor is None:
+        return _plain_values(graph, kernel, rows, points)
+    plain, anchor = replace(kernel, anchor=None), np.array([kernel.anchor])
+    to_anchor = _plain_values(graph, plain, rows, anchor)
+    of_points = plain(anchor, points) - plain(anchor, anchor)
+    return graph.add("Sub", graph.add("Sub", _plain_values(graph, plain, rows, points), to_anchor), of_points)
+
+
+def _plain_values(graph: Graph, kernel: Kernel, rows: str, points: np.ndarray) -> str:
     name = kernel.name
     if name in RADIAL:
         scaled = graph.add("Mul", _squared_distances(graph, rows, points), kernel.distance_scale)
+        if name in CONDITIONAL:
+            inner = graph.add("Add", scaled, kernel.coef0) if name == "multiquadric" else scaled
+            return graph.add("Neg", graph.add("Sqrt", inner))
         if name == "rbf":
             return graph.add("Exp", scaled)
         return graph.add("Reciprocal", graph.add("Sqrt", graph.add("Add", scaled, kernel.coef0)))

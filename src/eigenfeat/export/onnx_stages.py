@@ -25,6 +25,7 @@ from eigenfeat.stages import (
     Fitted,
     GaussianPosteriors,
     GeometricMean,
+    HuberPosteriors,
     KernelExpansion,
     SignalPower,
     Softmax,
@@ -118,6 +119,21 @@ def _posteriors(graph: Graph, stage: GaussianPosteriors, rows: str, shape: tuple
     return graph.add("LogSoftmax", both_classes(graph, odds, shape[0]), axis=1)
 
 
+def _huber_posteriors(graph: Graph, stage: HuberPosteriors, rows: str, shape: tuple[int, ...]) -> str:
+    middle, scale, bend, _ = np.moveaxis(stage.densities, -1, 0)
+    q = graph.add("Add", rows, stage.shift)
+    joint = []
+    for side in (0, 1):
+        away = graph.add("Sub", q, middle[:, side])
+        size = graph.add("Abs", graph.add("Mul", away, 1 / scale[:, side]))
+        inside = graph.add("Min", size, bend[:, side])
+        bent = graph.add("Mul", graph.add("Mul", inside, inside), stage.halves[:, side])
+        loss = graph.add("Add", graph.add("Sub", size, inside), bent)
+        joint.append(graph.add("Sub", stage.levels[:, side], loss))
+    odds = graph.add("Sub", joint[1], joint[0])
+    return graph.add("LogSoftmax", both_classes(graph, odds, shape[0]), axis=1)
+
+
 def _geometric_mean(graph: Graph, stage: GeometricMean, rows: str, shape: tuple[int, ...]) -> str:
     members = [staged(graph, member, rows, shape)[0] for member in stage.members]
     total = members[0] if len(members) == 1 else graph.add("Sum", *members)
@@ -191,6 +207,7 @@ STAGES: dict[type, Callable[[Graph, Any, str, tuple[int, ...]], str]] = {
     FeatureLayer: _layer,
     FilterBank: _beside,
     GaussianPosteriors: _posteriors,
+    HuberPosteriors: _huber_posteriors,
     GeometricMean: _geometric_mean,
     HiddenLayer: _hidden,
     KernelExpansion: _expansion,

@@ -31,6 +31,7 @@ from eigenfeat.stages import (
     Fitted,
     GaussianPosteriors,
     GeometricMean,
+    HuberPosteriors,
     KernelExpansion,
     SignalPower,
     Softmax,
@@ -194,6 +195,13 @@ def _(stage: GaussianPosteriors, n_inputs: int) -> int:
 
 
 @check_width.register
+def _(stage: HuberPosteriors, n_inputs: int) -> int:
+    check_numbers(stage.densities, (n_inputs, 2, 4), "the densities of outputs")
+    check_numbers(stage.shift, (n_inputs,), "the shift of outputs")
+    return max(2, n_inputs)
+
+
+@check_width.register
 def _(stage: BandPass, n_inputs: int) -> int:
     check_numbers(stage.sections, (None, 6), "the sections of a filter")
     fits = len(stage.sections) > 0 and bool((stage.sections[:, 3] == 1).all())
@@ -264,6 +272,8 @@ def check_vectors(vectors: Vectors, n_inputs: int) -> int:
 def check_kernel(kernel: Any) -> None:
     demand(isinstance(kernel, Kernel) and kernel.name in KERNELS, "a kernel is not known")
     demand(all(map(is_number, (kernel.gamma, kernel.degree, kernel.coef0))), "a kernel's parameters are no numbers")
+    anchored = kernel.anchor is None or (isinstance(kernel.anchor, tuple) and all(map(is_number, kernel.anchor)))
+    demand(anchored, "the anchor of a kernel is no row of numbers")
 
 
 def check_autoencoder(model: TiedAutoencoder, n_inputs: int | None) -> int:

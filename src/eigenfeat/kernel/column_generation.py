@@ -15,7 +15,8 @@ S. Mika, "Kernel Fisher Discriminants", 2002, section 3.5.6; A. Demiriz, K. Benn
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -165,22 +166,41 @@ def solve(
     max_idle : int
         Rounds with coefficient zero after which a column leaves the program.
     """
+    return next(
+        path(problem, [problem.alpha], request, n_candidates=n_candidates, n_columns=n_columns, max_idle=max_idle)
+    )
+
+
+def path(
+    problem: KernelProblem,
+    alphas: Sequence[float],
+    request: KernelRequest = DEFAULTS,
+    *,
+    n_candidates: int = 59,
+    n_columns: int = 10,
+    max_idle: int = 5,
+) -> Iterator[KernelSolution]:
+    """The solution at every alpha, in the order given, each from the columns and the basis of the one before.
+
+    Largest alphas first is quickest: terms join, and few of them leave.
+    """
     wanted = request.filled(tol=1e-7, max_iter=10_000)
     used = UsedRows.of(problem)
-    problem = used.problem
-    growing = _GrowingProgram(problem, wanted.tol, max_idle)
-    limit = problem.alpha * (1.0 + wanted.tol)
-    search = _Search(ColumnPool(problem.kernel), limit, request.draw(), n_candidates, n_columns)
-    found = [growing.optimised(y, search, wanted.max_iter) for y in problem.targets.T]
-    coefficients, outputs = (np.column_stack(parts) for parts in list(zip(*found))[:2])
-    return used.solution(
-        coefficients,
-        outputs,
-        np.abs(coefficients).sum(axis=0),
-        converged=all(proven for _, _, proven, _ in found),
-        n_iter=sum(n_iter for *_, n_iter in found),
-        solver="column_generation",
-    )
+    growing = _GrowingProgram(used.problem, wanted.tol, max_idle)
+    search = _Search(ColumnPool(used.problem.kernel), 0.0, request.draw(), n_candidates, n_columns)
+    for alpha in alphas:
+        growing.program.set_alpha(alpha)
+        search = replace(search, limit=alpha * (1.0 + wanted.tol))
+        found = [growing.optimised(y, search, wanted.max_iter) for y in used.problem.targets.T]
+        coefficients, outputs = (np.column_stack(parts) for parts in list(zip(*found))[:2])
+        yield used.at_alpha(alpha).solution(
+            coefficients,
+            outputs,
+            np.abs(coefficients).sum(axis=0),
+            converged=all(proven for _, _, proven, _ in found),
+            n_iter=sum(n_iter for *_, n_iter in found),
+            solver="column_generation",
+        )
 
 
 SOLVER = Solver("column_generation", solve, (PIECEWISE_LINEAR_LOSS, SPARSE_PENALTY, ALL_ROWS))

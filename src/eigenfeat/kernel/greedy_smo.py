@@ -21,7 +21,7 @@ import numpy as np
 
 from eigenfeat.kernel import smo
 from eigenfeat.kernel.incomplete_cholesky import IncompleteCholesky
-from eigenfeat.kernel.needs import ALL_ROWS, FUNCTION_PENALTY
+from eigenfeat.kernel.needs import ALL_ROWS, FUNCTION_PENALTY, PARABOLIC_LOSS
 from eigenfeat.kernel.problem import DEFAULTS, KernelProblem, KernelRequest, KernelSolution
 from eigenfeat.kernel.used_rows import UsedRows
 from eigenfeat.solvers.contract import Solver, never
@@ -140,4 +140,4 @@ def _mean_decrease(objectives: list[float], patience: int) -> float:
 
 
 # An approximation: only where it is asked for.
-SOLVER = Solver("greedy_smo", solve, (FUNCTION_PENALTY, ALL_ROWS), suits=never)
+SOLVER = Solver("greedy_smo", solve, (PARABOLIC_LOSS, FUNCTION_PENALTY, ALL_ROWS), suits=never)

@@ -1,19 +1,22 @@
-"""The one-dimensional losses of the kernel problem, as values.
+"""The one-dimensional losses of the kernel problem, as values (table 2.1 of the thesis).
 
-Each loss ℓ is described by its conjugate, ``ℓ*(t) = ½ s t² + ε|t|`` on ``|t| ≤ c``: three numbers tell the losses
-apart, everything a solver asks follows from them, and no solver knows a loss by name.
+Each loss ℓ is described by its conjugate, ``ℓ*(t) = (s/q)|t|^q + ε|t|`` on ``|t| ≤ c`` with 1/p + 1/q = 1: four numbers
+tell the losses apart, everything a solver asks follows from them, and no solver knows a loss by name.
 
-====================  ===========  ========  ===========
-loss                  curvature s  tube ε    bound c
-====================  ===========  ========  ===========
-`Squared`             1            0         ∞
-`Absolute`            0            0         1
-`Huber`               σ            0         1
-`EpsilonInsensitive`  0            ε         1
-====================  ===========  ========  ===========
+=====================  =======  ===========  ========  ===========
+loss                   power p  curvature s  tube ε    bound c
+=====================  =======  ===========  ========  ===========
+`Squared`              2        1            0         ∞
+`Absolute`             2        0            0         1
+`Huber`                2        σ            0         1
+`EpsilonInsensitive`   2        0            ε         1
+`Polynomial`           p        1            0         ∞
+`PiecewisePolynomial`  p        σ            0         1
+=====================  =======  ===========  ========  ===========
 
-With row weights w the conjugate of w ℓ is ``½ (s/w) t² + ε|t|`` on ``|t| ≤ c w``. A new loss is a class that says which
-of the three numbers are its own; an entry of `LOSSES` gives it a name.
+With row weights w the conjugate of w ℓ is ``½ (s/w) t² + ε|t|`` on ``|t| ≤ c w``, for p = 2, which all solvers but
+"newton" ask for. A new loss is a class that says which of the numbers are its own; an entry of `LOSSES` gives it a
+name.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import brentq
 
 
 @dataclass(frozen=True)
@@ -57,9 +61,19 @@ class Loss:
         return 1.0
 
     @property
+    def power(self) -> float:
+        """p: the loss begins like ``|ξ|^p``."""
+        return 2.0
+
+    @property
+    def is_parabolic(self) -> bool:
+        """Parabolas and lines, and no other powers: what quadratic programs are made of."""
+        return self.power == 2
+
+    @property
     def is_quadratic(self) -> bool:
         """``ξ²/(2s)`` everywhere: the problem is a linear system."""
-        return self.tube == 0 and bool(np.isinf(self.bound))
+        return self.is_parabolic and self.tube == 0 and bool(np.isinf(self.bound))
 
     @property
     def is_half_square(self) -> bool:
@@ -73,18 +87,36 @@ class Loss:
 
     @property
     def is_smooth(self) -> bool:
-        """No kink anywhere: the loss is the smallest sum of a parabola in ξ - u and of ``c|u|``."""
+        """No kink anywhere, so that Newton's method applies."""
         return self.curvature > 0 and self.tube == 0
 
     def values(self, residuals: np.ndarray) -> np.ndarray:
-        """``ℓ(ξ)``: with t the slope there and e what is beyond the tube, ``t e - ½ s t²`` (Fenchel and Young)."""
+        """``ℓ(ξ)``: with t the slope there and e what is beyond the tube, ``t e - (s/q) t^q`` (Fenchel and Young)."""
         excess = self._excess(residuals)
         steepness = self._steepness(excess)
-        return steepness * (excess - self.curvature / 2 * steepness)
+        if self.is_parabolic:
+            return steepness * (excess - self.curvature / 2 * steepness)
+        dual = self.power / (self.power - 1)
+        return steepness * excess - self.curvature / dual * steepness**dual
 
     def slopes(self, residuals: np.ndarray) -> np.ndarray:
         """``ℓ'(ξ)``, zero at the kinks of the losses that have them."""
         return np.sign(residuals) * self._steepness(self._excess(residuals))
+
+    def curvatures(self, residuals: np.ndarray) -> np.ndarray:
+        """``ℓ''(ξ)`` of a smooth loss; zero where it is a line, and at zero where it begins flatter than a parabola."""
+        excess = self._excess(residuals)
+        inside = self._steepness(excess) < self.bound
+        with np.errstate(divide="ignore"):
+            bent = (self.power - 1) / self.curvature * (excess / self.curvature) ** (self.power - 2)
+        return np.where(inside, bent, 0.0)
+
+    def majorants(self, residuals: np.ndarray) -> np.ndarray:
+        """``ℓ'(ξ)/ξ``: for p ≤ 2 a parabola of this curvature about zero lies above the loss and touches it at ξ."""
+        size = np.abs(residuals)
+        smallest = np.sqrt(np.finfo(np.float64).eps) * max(float(size.max(initial=0.0)), np.finfo(np.float64).tiny)
+        size = np.maximum(size, smallest)
+        return self._steepness(self._excess(size)) / size
 
     def _excess(self, residuals: np.ndarray) -> np.ndarray:
         return np.maximum(np.abs(residuals) - self.tube, 0.0)
@@ -92,7 +124,8 @@ class Loss:
     def _steepness(self, excess: np.ndarray) -> np.ndarray:
         if self.curvature == 0:
             return (excess > 0) * excess.dtype.type(self.bound)
-        return np.minimum(excess / self.curvature, self.bound)
+        steep = excess / self.curvature
+        return np.minimum(steep if self.is_parabolic else steep ** (self.power - 1), self.bound)
 
     def intercept(self, residuals: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """The b that minimises ``Σ w ℓ(r - b)``, exactly, for every column of residuals."""
@@ -101,6 +134,10 @@ class Loss:
         return np.array([self._best_shift(column, weights) for column in residuals.T])
 
     def _best_shift(self, r: np.ndarray, w: np.ndarray) -> float:
+        if not self.is_parabolic:
+            # A slope that grows: zero where the residuals at the two ends have opposite signs.
+            low, high = float(r.min()), float(r.max())
+            return low if low == high else float(brentq(lambda b: -w @ self.slopes(r - b), low, high, xtol=1e-14))
         knots = np.array([self.tube, self.tube + self.curvature * self.bound])
         knots = knots[np.isfinite(knots)]
         points = np.unique(np.concatenate([r - knots[:, None], r + knots[:, None]]))
@@ -166,12 +203,49 @@ class EpsilonInsensitive(Loss):
         return self.epsilon
 
 
+@dataclass(frozen=True)
+class Polynomial(Loss):
+    """``|ξ|^p / p``, p > 1: below two more robust than squares, above two closer to the largest residual."""
+
+    p: float = 1.5
+
+    @property
+    def power(self) -> float:
+        return self.p
+
+    @property
+    def curvature(self) -> float:
+        return 1.0
+
+    @property
+    def bound(self) -> float:
+        return np.inf
+
+
+@dataclass(frozen=True)
+class PiecewisePolynomial(Loss):
+    """``|ξ|^p / (p σ^(p-1))`` up to ``|ξ| = σ``, ``|ξ| - σ(p-1)/p`` beyond, p > 1; `Huber` with p = 2."""
+
+    p: float = 3.0
+    sigma: float = 0.5
+
+    @property
+    def power(self) -> float:
+        return self.p
+
+    @property
+    def curvature(self) -> float:
+        return self.sigma
+
+
 #: The losses that have a name: what an estimator's ``loss`` may be besides a value.
 LOSSES: dict[str, type[Loss]] = {
     "squared": Squared,
     "absolute": Absolute,
     "huber": Huber,
     "epsilon": EpsilonInsensitive,
+    "polynomial": Polynomial,
+    "piecewise": PiecewisePolynomial,
 }
 
 

@@ -16,7 +16,7 @@ from importlib.util import find_spec
 import numpy as np
 from scipy.optimize import linprog
 
-from eigenfeat.kernel.needs import ALL_ROWS, PIECEWISE_LINEAR_LOSS, SPARSE_PENALTY
+from eigenfeat.kernel.needs import NO_INVARIANCES, PIECEWISE_LINEAR_LOSS, SPARSE_PENALTY
 from eigenfeat.kernel.problem import DEFAULTS, KernelProblem, KernelRequest, KernelSolution
 from eigenfeat.kernel.used_rows import UsedRows
 from eigenfeat.solvers.contract import Solver
@@ -79,6 +79,14 @@ class MultiplierProgram:
         self.highs.passModel(model)
         self._optimal = highspy.HighsModelStatus.kOptimal
         self.n_columns = len(signs)
+        self.limit = 1.0
+        """What the constraints allow, in units of the problem's alpha."""
+
+    def set_alpha(self, alpha: float) -> None:
+        """Another weight of the penalty: only bounds move, so the basis stays dual feasible."""
+        self.limit = alpha / self.problem.alpha
+        for row in range(1, self.highs.getNumRow()):
+            self.highs.changeRowBounds(row, -self.limit, self.limit)
 
     def set_targets(self, y: np.ndarray) -> None:
         """Another right side of the data: the constraints and the basis stay."""
@@ -89,10 +97,10 @@ class MultiplierProgram:
         """Constrain ``Kᵀτ`` for these columns (n, k) of the kernel matrix."""
         rows = kernel_columns.T / self.problem.alpha
         values = np.ascontiguousarray(np.hstack([rows, -rows]) if self.tube else rows)
-        count = len(values)
+        count, limits = len(values), np.full(kernel_columns.shape[1], self.limit)
         starts = np.arange(count, dtype=np.int32) * np.int32(self.n_columns)
         index = np.tile(np.arange(self.n_columns, dtype=np.int32), count)
-        self.highs.addRows(count, -np.ones(count), np.ones(count), values.size, starts, index, values.ravel())
+        self.highs.addRows(count, -limits, limits, values.size, starts, index, values.ravel())
 
     def drop_constraints(self, positions: np.ndarray) -> None:
         """Drop by position among the constraints now in the program."""
@@ -102,6 +110,10 @@ class MultiplierProgram:
         """Optimise from the basis at hand, in at most this many simplex steps; whether it got there."""
         self.highs.setOptionValue("simplex_iteration_limit", max_iter)
         self.highs.run()
+        if self.highs.getModelStatus() != self._optimal:
+            # A basis from other bounds may have become singular: once more without it.
+            self.highs.clearSolver()
+            self.highs.run()
         return bool(self.highs.getModelStatus() == self._optimal)
 
     @property
@@ -136,7 +148,7 @@ def solve(problem: KernelProblem, request: KernelRequest = DEFAULTS) -> KernelSo
     """
     wanted = request.filled(tol=1e-9, max_iter=1_000_000)
     used = UsedRows.of(problem)
-    kernel = used.problem.kernel.matrix()
+    kernel = used.problem.columns()
     if not has_highspy() and used.problem.n_rows > MAX_ROWS:
         warnings.warn(
             f"A linear program of {used.problem.n_rows} rows is solved as a whole, by scipy: column generation would "
@@ -153,7 +165,7 @@ def solve(problem: KernelProblem, request: KernelRequest = DEFAULTS) -> KernelSo
 def _warm(problem: KernelProblem, kernel: np.ndarray, tol: float, max_iter: int) -> tuple[np.ndarray, bool, int]:
     program = MultiplierProgram(problem, tol)
     program.add_constraints(kernel)
-    coefficients = np.zeros(problem.targets.shape)
+    coefficients = np.zeros((kernel.shape[1], problem.targets.shape[1]))
     converged, n_iter = True, 0
     for t, y in enumerate(problem.targets.T):
         program.set_targets(y)
@@ -168,14 +180,14 @@ def _from_scratch(
 ) -> tuple[np.ndarray, bool, int]:
     """One ``linprog`` a target, with |Kᵀτ| ≤ alpha as two sets of constraints."""
     tube = problem.loss.tube
-    n = len(kernel)
-    rows = np.vstack([kernel, -kernel]) / problem.alpha
+    n, q = kernel.shape
+    rows = np.vstack([kernel.T, -kernel.T]) / problem.alpha
     constraints = np.hstack([rows, -rows]) if tube else rows
     balance = np.hstack([np.ones((1, n)), -np.ones((1, n))]) if tube else np.ones((1, n))
     upper = np.tile(problem.loss.bound * problem.weights, 2 if tube else 1)
     lower = np.zeros(2 * n) if tube else -upper
     tolerance = min(max(tol, 1e-10), 1e-7)
-    coefficients = np.zeros(problem.targets.shape)
+    coefficients = np.zeros((q, problem.targets.shape[1]))
     converged, n_iter = True, 0
     for t, y in enumerate(problem.targets.T):
         result = linprog(
@@ -197,13 +209,13 @@ def _from_scratch(
         # A run that stopped early has no multipliers; the zero model is the honest answer beside the flag.
         if result.status == 0:
             marginals = result.ineqlin.marginals
-            coefficients[:, t] = (marginals[n:] - marginals[:n]) / problem.alpha
+            coefficients[:, t] = (marginals[q:] - marginals[:q]) / problem.alpha
     return coefficients, converged, n_iter
 
 
 def is_small(problem: KernelProblem, request: KernelRequest) -> bool:
-    """Few rows; or any number where column generation cannot run."""
-    return problem.n_rows <= MAX_ROWS or not has_highspy()
+    """Few rows; or any number where column generation cannot run, which is over all rows."""
+    return problem.n_rows <= MAX_ROWS or problem.centers is not None or not has_highspy()
 
 
-SOLVER = Solver("lp", solve, (PIECEWISE_LINEAR_LOSS, SPARSE_PENALTY, ALL_ROWS), suits=is_small)
+SOLVER = Solver("lp", solve, (PIECEWISE_LINEAR_LOSS, SPARSE_PENALTY, NO_INVARIANCES), suits=is_small)

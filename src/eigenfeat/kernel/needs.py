@@ -16,6 +16,14 @@ def has_piecewise_linear_loss(problem: KernelProblem, request: KernelRequest) ->
     return problem.loss.is_piecewise_linear
 
 
+def has_parabolic_loss(problem: KernelProblem, request: KernelRequest) -> bool:
+    return problem.loss.is_parabolic
+
+
+def has_smooth_loss(problem: KernelProblem, request: KernelRequest) -> bool:
+    return problem.loss.is_smooth
+
+
 def has_quadratic_penalty(problem: KernelProblem, request: KernelRequest) -> bool:
     return problem.penalty in ("function", "coefficients")
 
@@ -40,6 +48,10 @@ def has_no_invariances(problem: KernelProblem, request: KernelRequest) -> bool:
     return not problem.invariances
 
 
+def qp_takes_invariances(problem: KernelProblem, request: KernelRequest) -> bool:
+    return not problem.invariances or has_quadratic_penalty(problem, request) or problem.loss.is_quadratic
+
+
 def has_two_valued_targets(problem: KernelProblem, request: KernelRequest) -> bool:
     return all(len(np.unique(column)) == 2 for column in problem.targets.T)
 
@@ -52,6 +64,8 @@ SQUARED_LOSS = Need(has_half_square, "loss 'squared'")
 PIECEWISE_LINEAR_LOSS = Need(
     has_piecewise_linear_loss, "a piecewise linear loss ('absolute', 'epsilon': conjugates without curvature)"
 )
+PARABOLIC_LOSS = Need(has_parabolic_loss, "a loss of parabolas and lines (all names but 'polynomial' and 'piecewise')")
+SMOOTH_LOSS = Need(has_smooth_loss, "a loss without kinks ('squared', 'huber', 'polynomial', 'piecewise')")
 QUADRATIC_PENALTY = Need(has_quadratic_penalty, "a quadratic penalty ('function' or 'coefficients')")
 FUNCTION_PENALTY = Need(has_function_penalty, "penalty 'function'")
 SPARSE_PENALTY = Need(has_sparse_penalty, "penalty 'sparse'")
@@ -62,6 +76,9 @@ QUADRATIC_PROGRAM = Need(
 ALL_ROWS = Need(expands_over_all_rows, "an expansion over all rows (no centers, n_centers or invariances)")
 COLUMN_BY_COLUMN = Need(is_column_by_column, "a problem a class (multi_class='one-vs-rest')")
 NO_INVARIANCES = Need(has_no_invariances, "no invariances")
+NO_ROBUST_SPARSE_INVARIANCES = Need(
+    qp_takes_invariances, "no invariances, or with the penalty 'sparse' the loss 'squared' beside them"
+)
 TWO_VALUED_TARGETS = Need(
     has_two_valued_targets, "targets of two values, as classes have (real targets: 'linear' solves the same problem)"
 )

@@ -1,6 +1,7 @@
 """What class probabilities need to know of the outputs of discriminants (thesis 3.2.2, 3.6.2).
 
-The probabilities themselves are `eigenfeat.stages.Softmax` and `eigenfeat.stages.GaussianPosteriors`.
+The probabilities themselves are `eigenfeat.stages.Softmax`, `eigenfeat.stages.GaussianPosteriors` and
+`eigenfeat.stages.HuberPosteriors`.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from scipy.optimize import brentq, minimize
 from scipy.special import log_softmax, softmax
 
 from eigenfeat.kernel.thresholds import class_moments
-from eigenfeat.stages.outputs import both_classes
+from eigenfeat.stages.outputs import both_classes, huber_normaliser
 
-PROBABILITIES = ("multinomial", "logistic", "gaussian")
+PROBABILITIES = ("multinomial", "logistic", "gaussian", "laplace", "huber")
 #: Decision values below this are all the same.
 SMALLEST_OUTPUT = 1e-100
 #: Above this many a logit on their outputs is as exact as quasi-Newton steps get it.
@@ -102,3 +103,51 @@ def output_moments(outputs: np.ndarray, positive: np.ndarray, weights: np.ndarra
     """(n_outputs, 2, 3): mean, variance and prior of every output on its negative and on its positive side."""
     sides = [(~side, side) for side in positive.T]
     return np.array([[class_moments(q, weights, side) for side in pair] for q, pair in zip(outputs.T, sides)])
+
+
+def output_densities(outputs: np.ndarray, positive: np.ndarray, weights: np.ndarray, kind: str) -> np.ndarray:
+    """(n_outputs, 2, 4): m, s, σ and prior of a density of maximum likelihood an output and side.
+
+    ``kind`` is "laplace", σ = 0, or "huber", where σ is found too: the noise models of absolute and of Huber's loss
+    (table 2.1), tails of which are those of the outputs of their discriminants (thesis 5.1).
+    """
+    fitted = laplace_density if kind == "laplace" else huber_density
+    densities = []
+    for q, side in zip(outputs.T.astype(np.float64), positive.T):
+        smallest = 1e-6 * (float(np.ptp(q)) or 1.0)
+        shares = [float(weights[part].sum() / weights.sum()) for part in (~side, side)]
+        pair = [fitted(q[part], weights[part].astype(np.float64), smallest) for part in (~side, side)]
+        densities.append([[*density, share] for density, share in zip(pair, shares)])
+    return np.array(densities)
+
+
+def laplace_density(q: np.ndarray, weights: np.ndarray, smallest: float) -> tuple[float, float, float]:
+    """Weighted median and mean distance from it: the maximum of the likelihood; σ = 0."""
+    order = np.argsort(q, kind="stable")
+    below = np.cumsum(weights[order]) / weights.sum()
+    at = int(np.searchsorted(below, 0.5 - 1e-12))
+    middle = q[order[at]]
+    if abs(below[at] - 0.5) < 1e-12 and at + 1 < len(q):  # anywhere between the two is as likely
+        middle = (middle + q[order[at + 1]]) / 2
+    return float(middle), max(float(np.average(np.abs(q - middle), weights=weights)), smallest), 0.0
+
+
+def huber_density(q: np.ndarray, weights: np.ndarray, smallest: float) -> tuple[float, float, float]:
+    """m, s and σ of maximum likelihood; σ between Laplace's density (0.01) and nearly a Gaussian (100)."""
+    middle, scale, _ = laplace_density(q, weights, smallest)
+    shares = weights / weights.sum()
+
+    def value_and_gradient(at: np.ndarray) -> tuple[float, np.ndarray]:
+        s, bend = scale * np.exp(at[1]), np.exp(at[2])
+        xi = (q - middle - scale * at[0]) / s
+        inside = np.minimum(np.abs(xi), bend)
+        slope = np.sign(xi) * inside / bend
+        normaliser = huber_normaliser(bend)
+        value = at[1] + np.log(normaliser) + shares @ (np.abs(xi) - inside + inside**2 / (2 * bend))
+        # Z' = (Z - 2 exp(-σ/2)) / 2σ: what the ends gain at σ they lose beyond it.
+        of_bend = (1 - 2 * np.exp(-bend / 2) / normaliser) / 2 - shares @ inside**2 / (2 * bend)
+        return float(value), np.array([-(shares @ slope) * scale / s, 1 - shares @ (slope * xi), of_bend])
+
+    bounds = [(None, None), (np.log(smallest / scale), 5.0), (np.log(0.01), np.log(100.0))]
+    found = minimize(value_and_gradient, np.zeros(3), jac=True, method="L-BFGS-B", bounds=bounds, tol=1e-13).x
+    return float(middle + scale * found[0]), float(scale * np.exp(found[1])), float(np.exp(found[2]))

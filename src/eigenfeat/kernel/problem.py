@@ -52,6 +52,10 @@ class KernelProblem:
         """The centres, or the numbers of all rows."""
         return np.arange(len(self.kernel)) if self.centers is None else self.centers
 
+    def columns(self) -> np.ndarray:
+        """(n, q) kernel between the rows and the expansion."""
+        return self.kernel.matrix() if self.centers is None else self.kernel.columns(self.centers)
+
     @property
     def tangents(self) -> Iterator[np.ndarray]:
         """For every transformation how the kernel columns of the rows change, over the expansion."""

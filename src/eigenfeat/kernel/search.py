@@ -15,7 +15,7 @@ import numpy as np
 
 from eigenfeat.kernel import linear, subset
 from eigenfeat.kernel.problem import KernelProblem, KernelSolution
-from eigenfeat.kernel.thresholds import thresholds
+from eigenfeat.kernel.thresholds import error_at, thresholds
 from eigenfeat.stages.kernels import KernelRows
 
 #: Half decades in units of `alpha_unit`: on 22 tables (those of benchmarks/kfd_defaults.py among them) the best were
@@ -30,6 +30,8 @@ MOST_SCREENED = 2000
 #: Values that an edge of the grid may move by, and fits of all rows that a walk may take.
 MOST_EXTENSIONS = 6
 MOST_FITS = 12
+#: Mean squared residuals to labels ±1 below this are all the same: rows that stand in every fold leave nothing else.
+NEGLIGIBLE = 1e-7
 
 Score = Callable[[KernelProblem, KernelSolution], tuple[float, float]]
 """Of a solution with outputs left out: what is to be small, and what decides between equals."""
@@ -45,9 +47,13 @@ class Trial:
     solution: KernelSolution | None = None
 
 
-def path_of(problem: KernelProblem) -> Callable[[KernelProblem, Sequence[float]], Iterator[KernelSolution]]:
+LeftOut = Callable[[KernelProblem, Sequence[float], bool], Iterator[KernelSolution]]
+"""Solutions for a path of alpha with outputs left out as ``loo_outputs``; where they are not kept these suffice."""
+
+
+def exactly(problem: KernelProblem, alphas: Sequence[float], keep: bool = True) -> Iterator[KernelSolution]:
     """Solutions of squared loss for a whole path of alpha, each with its exact leave-one-out outputs."""
-    return linear.path if problem.centers is None else subset.path
+    return (linear.path if problem.centers is None else subset.path)(problem, alphas)
 
 
 def codes_of(targets: np.ndarray) -> np.ndarray:
@@ -72,9 +78,8 @@ def classification_error(threshold: str | float) -> Score:
             return np.inf, np.inf
         outputs, codes, weights = solution.loo_outputs, codes_of(problem.targets), problem.weights
         assert outputs is not None
-        decision = outputs - thresholds(outputs, codes, weights, threshold)
-        chosen = (decision[:, 0] > 0).astype(int) if decision.shape[1] == 1 else np.argmax(decision, axis=1)
-        return float(np.average(chosen != codes, weights=weights)), square
+        cuts = thresholds(outputs, codes, weights, threshold)
+        return error_at(outputs, codes, weights)(cuts), max(square, NEGLIGIBLE)
 
     return score
 
@@ -82,9 +87,17 @@ def classification_error(threshold: str | float) -> Score:
 def alpha_unit(problem: KernelProblem) -> float:
     """The mean diagonal of the matrix alpha is added to (`eigenfeat.kernel.linear`): one for "function" and "rbf".
 
-    A mean over rows by their weights, in the units of one row: a weight is so many copies.
+    A mean over rows by their weights, in the units of one row: a weight is so many copies. For "sparse" and squared
+    loss the alpha from which on there are no terms, the largest ``|k_jᵀ w (y - mean)|``.
     """
     weights = problem.weights.astype(np.float64)
+    if problem.penalty == "sparse":
+        over = problem.expanded_over
+        some = over if len(over) <= FEW_ROWS else over[np.linspace(0, len(over) - 1, FEW_ROWS).astype(int)]
+        centred = problem.targets - weights @ problem.targets / weights.sum()
+        pulls = problem.kernel.columns(some).astype(np.float64).T @ (weights[:, None] * centred)
+        unit = float(np.abs(pulls).max())
+        return unit if np.isfinite(unit) and unit > 0 else 1.0
     if problem.penalty == "function":
         diagonal = np.abs(problem.kernel.diagonal().astype(np.float64))
     else:
@@ -116,10 +129,16 @@ def screened(problem: KernelProblem) -> KernelProblem:
     firsts = order[np.unique(key[order], return_index=True)[1]]
     spread = order[np.linspace(0, len(order) - 1, min(n_rows, len(order))).astype(int)]
     chosen = np.unique(np.concatenate([spread, firsts]))
-    rows = kernel.rows[np.ix_(chosen, chosen)] if kernel.precomputed else kernel.rows[chosen]
     centers = problem.centers
     if centers is not None:
         centers = kernel.points(centers) if problem.invariances or centers.ndim == 2 else None
+    return over_rows(replace(problem, centers=None), chosen, centers)
+
+
+def over_rows(problem: KernelProblem, chosen: np.ndarray, centers: np.ndarray | None) -> KernelProblem:
+    """The problem over these of its rows and over centres among them."""
+    kernel = problem.kernel
+    rows = kernel.rows[np.ix_(chosen, chosen)] if kernel.precomputed else kernel.rows[chosen]
     return replace(
         problem,
         kernel=KernelRows(kernel.kernel, rows, kernel.precomputed),
@@ -137,10 +156,16 @@ def has_left_out_outputs(problem: KernelProblem) -> bool:
     return problem.n_rows * problem.centers.shape[0] <= subset.MAX_ENTRIES
 
 
-def tried(problem: KernelProblem, alphas: Sequence[float], score: Score, keep: bool = False) -> list[Trial]:
+def tried(
+    problem: KernelProblem,
+    alphas: Sequence[float],
+    score: Score,
+    keep: bool = False,
+    left_out: LeftOut = exactly,
+) -> list[Trial]:
     """Every alpha at the gamma of the problem."""
     gamma = problem.kernel.kernel.gamma
-    solutions = path_of(problem)(problem, alphas)
+    solutions = left_out(problem, alphas, keep)
     return [
         Trial(alpha, gamma, score(problem, solution), solution if keep else None)
         for alpha, solution in zip(alphas, solutions)
@@ -195,17 +220,23 @@ def default_grid(problem: KernelProblem, every: int = 2) -> tuple[list[float], l
     """Alphas, half decades or every other, in units of the kernel, and gammas about that of the problem."""
     unit, kernel = alpha_unit(problem), problem.kernel
     widths = WIDTHS if kernel.kernel.has_width and not kernel.precomputed else (1.0,)
-    return [unit * alpha for alpha in ALPHAS[4:-2:every]], [kernel.kernel.gamma * width for width in widths]
+    shares = ALPHAS[6:12] if problem.penalty == "sparse" else ALPHAS[4:-2:every]
+    return [unit * alpha for alpha in shares], [kernel.kernel.gamma * width for width in widths]
 
 
 def given_grid(
-    problem: KernelProblem, score: Score, run: Run, alphas: Sequence[float], gammas: Sequence[float]
+    problem: KernelProblem,
+    score: Score,
+    run: Run,
+    alphas: Sequence[float],
+    gammas: Sequence[float],
+    left_out: LeftOut = exactly,
 ) -> PairSearch:
     """Every pair of a grid on all rows."""
-    table = run(lambda gamma: tried(at_gamma(problem, gamma), alphas, score), gammas)
+    table = run(lambda gamma: tried(at_gamma(problem, gamma), alphas, score, left_out=left_out), gammas)
     trials = [trial for row in table for trial in row]
     best = _best(trials)
-    best = tried(at_gamma(problem, best.gamma), [best.alpha], score, keep=True)[0]
+    best = tried(at_gamma(problem, best.gamma), [best.alpha], score, True, left_out)[0]
     scores = np.array([[trial.score for trial in row] for row in table])
     return PairSearch(best, trials, list(alphas), list(gammas), scores, problem.n_rows, ())
 
@@ -214,6 +245,7 @@ def best_pair(
     problem: KernelProblem,
     score: Score,
     run: Run,
+    left_out: LeftOut = exactly,
 ) -> PairSearch:
     """The best alpha and gamma of a grid about the gamma of the problem, extended at its edges and refined.
 
@@ -223,6 +255,8 @@ def best_pair(
     score : Score
     run : callable
         ``run(function, gammas)``: a list of results, one a gamma, in any number of processes.
+    left_out : callable
+        Where outputs at rows left out come from.
     """
     few = screened(problem)
     all_rows = few is problem
@@ -232,7 +266,10 @@ def best_pair(
     while True:
         missing = [gamma for gamma in gammas if (gamma, alphas[0]) not in table or (gamma, alphas[-1]) not in table]
         wanted = [a for a in alphas if any((gamma, a) not in table for gamma in missing)]
-        for trials in run(lambda gamma: tried(at_gamma(few, gamma), wanted, score), missing):  # noqa: B023
+        for trials in run(
+            lambda gamma: tried(at_gamma(few, gamma), wanted, score, left_out=left_out),  # noqa: B023
+            missing,
+        ):
             table |= {(trial.gamma, trial.alpha): trial for trial in trials}
         best = _best(list(table.values()))
         edge = _edge(best, alphas, gammas)
@@ -242,11 +279,11 @@ def best_pair(
         _extend(edge, alphas, gammas)
     trials = list(table.values())
     if all_rows:
-        best = tried(at_gamma(problem, best.gamma), [best.alpha], score, keep=True)[0]
+        best = tried(at_gamma(problem, best.gamma), [best.alpha], score, True, left_out)[0]
     elif has_left_out_outputs(problem):
         step = ALPHAS[1] / ALPHAS[0]
         steps = [(step, 1.0), (1 / step, 1.0), (1.0, 2.0), (1.0, 0.5)]
-        best, trials = _walk(problem, best, score, steps if len(gammas) > 1 else steps[:2])
+        best, trials = _walk(problem, best, score, steps if len(gammas) > 1 else steps[:2], left_out)
     scores = np.array([[table[gamma, alpha].score for alpha in alphas] for gamma in gammas])
     return PairSearch(best, trials, alphas, gammas, scores, few.n_rows, tuple(dict.fromkeys(extended)))
 
@@ -270,7 +307,11 @@ def _extend(edge: str, alphas: list[float], gammas: list[float]) -> None:
 
 
 def _walk(
-    problem: KernelProblem, start: Trial, score: Score, steps: Sequence[tuple[float, float]]
+    problem: KernelProblem,
+    start: Trial,
+    score: Score,
+    steps: Sequence[tuple[float, float]],
+    left_out: LeftOut = exactly,
 ) -> tuple[Trial, list[Trial]]:
     """From a pair to better neighbours on all rows until there is none; the best with its solution, and all trials."""
     known: dict[tuple[int, ...], Trial] = {}
@@ -279,7 +320,7 @@ def _walk(
     def visit(alpha: float, gamma: float) -> Trial:
         place = tuple(round(np.log(v / s) / r) for v, s, r in zip((alpha, gamma), (start.alpha, start.gamma), radix))
         if place not in known:
-            known[place] = tried(at_gamma(problem, gamma), [alpha], score, keep=True)[0]
+            known[place] = tried(at_gamma(problem, gamma), [alpha], score, True, left_out)[0]
         return known[place]
 
     best = visit(start.alpha, start.gamma)

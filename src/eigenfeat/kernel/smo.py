@@ -25,7 +25,7 @@ import numpy as np
 from numba import njit
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from eigenfeat.kernel.needs import ALL_ROWS, FUNCTION_PENALTY
+from eigenfeat.kernel.needs import ALL_ROWS, FUNCTION_PENALTY, PARABOLIC_LOSS
 from eigenfeat.kernel.problem import DEFAULTS, KernelProblem, KernelRequest, KernelSolution
 from eigenfeat.kernel.used_rows import UsedRows
 from eigenfeat.solvers.contract import Solver
@@ -337,4 +337,4 @@ def solve(
     )
 
 
-SOLVER = Solver("smo", solve, (FUNCTION_PENALTY, ALL_ROWS))
+SOLVER = Solver("smo", solve, (PARABOLIC_LOSS, FUNCTION_PENALTY, ALL_ROWS))

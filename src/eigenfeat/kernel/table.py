@@ -9,10 +9,11 @@ problem                                what "auto" takes
 squared, quadratic penalty, centres    subset while the kernel block has at most 2·10⁸ values
                                        (and with invariances always), else nystrom
 squared, quadratic penalty, all rows   linear up to 8,000 rows; beyond, centres are drawn
-other loss, "function"                 smo
+other loss, "function"                 smo; qp over centres and with invariances
 other loss, "coefficients"             qp
 squared or huber, "sparse"             qp
-absolute or epsilon, "sparse"          lp up to 500 rows, column_generation beyond
+absolute or epsilon, "sparse"          lp up to 500 rows and over centres, column_generation beyond
+polynomial or piecewise, quadratic P   newton, the only one that can
 classes jointly                        eigen, the only one that can
 =====================================  =====================================================
 """
@@ -28,6 +29,7 @@ from eigenfeat.kernel import (
     greedy_smo,
     linear,
     lp,
+    newton,
     nystrom,
     qp,
     smo,
@@ -64,6 +66,7 @@ SOLVERS = SolverTable(
         by_columns(qp.SOLVER),
         by_columns(lp.SOLVER),
         by_columns(column_generation.SOLVER),
+        by_columns(newton.SOLVER),
         eigen.SOLVER,
         by_columns(greedy.SOLVER),
         by_columns(greedy_smo.SOLVER),

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numba import njit
 from scipy.optimize import brentq
 
-THRESHOLDS = ("least-squares", "gaussian", "margin")
+THRESHOLDS = ("least-squares", "gaussian", "margin", "least-error", "auto")
+#: Rules that "auto" compares, the first of equals. "least-error" is none of them: at the rows it was found on it is
+#: always the best.
+COMPARED = ("margin", "least-squares", "gaussian")
 #: Outputs that differ by less than this share of their size are the same.
 SAME = 1e-12
 
@@ -19,10 +24,28 @@ def one_vs_rest(codes: np.ndarray) -> np.ndarray:
 
 
 def thresholds(outputs: np.ndarray, codes: np.ndarray, weights: np.ndarray, name: str | float) -> np.ndarray:
-    """The cut of every column of outputs, one a class against the rest."""
+    """The cut of every column of outputs, one a class against the rest.
+
+    "auto" is the rule with the least error at these outputs, which should be those of rows left out.
+    """
+    if name == "auto":
+        return min(
+            (thresholds(outputs, codes, weights, rule) for rule in COMPARED), key=error_at(outputs, codes, weights)
+        )
     sides = (one_vs_rest(codes) > 0).T
     cuts = [threshold_of(name, q, side, weights) for q, side in zip(outputs.T, sides)]
     return np.array(cuts, dtype=outputs.dtype)
+
+
+def error_at(outputs: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> Callable[[np.ndarray], float]:
+    """The share of wrong rows as a function of the cuts."""
+
+    def error(cuts: np.ndarray) -> float:
+        decision = outputs - cuts
+        chosen = (decision[:, 0] > 0).astype(int) if decision.shape[1] == 1 else np.argmax(decision, axis=1)
+        return float(np.average(chosen != codes, weights=weights))
+
+    return error
 
 
 def threshold_of(name: str | float, outputs: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:
@@ -31,8 +54,8 @@ def threshold_of(name: str | float, outputs: np.ndarray, positive: np.ndarray, w
         return float(name)
     if name == "least-squares":
         return 0.0
-    rule = gaussian_threshold if name == "gaussian" else margin_threshold
-    return rule(outputs, positive, weights)
+    rules = {"gaussian": gaussian_threshold, "margin": margin_threshold, "least-error": least_error_threshold}
+    return rules[name](outputs, positive, weights)
 
 
 def gaussian_threshold(outputs: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:
@@ -89,6 +112,28 @@ def margin_threshold(outputs: np.ndarray, positive: np.ndarray, weights: np.ndar
         return gaussian_threshold(outputs, positive, weights)
     root = brentq(lambda log_v: at(log_v)[0], low, high, xtol=1e-13)
     return float(centre - scale * at(root)[1] / np.exp(root))
+
+
+def least_error_threshold(outputs: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:
+    """The cut with the least error at these outputs; of several that in the middle of the widest gap (thesis 5.3.1)."""
+    used = weights > 0
+    order = np.argsort(outputs[used], kind="stable")
+    q, w = outputs[used][order].astype(np.float64), weights[used][order].astype(np.float64)
+    side = positive[used][order]
+    same = _rounding(outputs)
+    if q[-1] - q[0] <= same:
+        return _larger_class_wins(q, w[side].sum(), w[~side].sum())
+    # Cut after row i: positive rows up to there and negative rows beyond are wrong.
+    wrong = np.cumsum(np.where(side, w, -w)) + w[~side].sum()
+    gaps = np.diff(q)
+    ends = np.array([w[~side].sum(), w[side].sum()])  # all rows above the cut, none
+    best = min(wrong[:-1][gaps > same].min(), ends.min())
+    tolerance = best + 1e-9 * w.sum()
+    between = np.flatnonzero((wrong[:-1] <= tolerance) & (gaps > same))
+    if not len(between):
+        return _larger_class_wins(q, w[side].sum(), w[~side].sum())
+    at = between[np.argmax(gaps[between])]
+    return float((q[at] + q[at + 1]) / 2)
 
 
 def _rounding(outputs: np.ndarray) -> float:

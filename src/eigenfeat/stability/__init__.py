@@ -10,6 +10,7 @@ from eigenfeat.stability.bounds import (
     subspace_bound,
 )
 from eigenfeat.stability.crawford import CrawfordNumber, Perturbation, crawford_number, perturbation
+from eigenfeat.stability.generalisation import GeneralisationBound, kernel_fisher_bound, output_stability
 from eigenfeat.stability.null import Distinguishable, NullPair, distinguishable
 from eigenfeat.stability.permutation import permutation_test
 from eigenfeat.stability.rank import effective_rank, participation_ratio
@@ -25,6 +26,7 @@ from eigenfeat.stability.summary import (
 __all__ = [
     "CrawfordNumber",
     "Distinguishable",
+    "GeneralisationBound",
     "NullPair",
     "Perturbation",
     "ReconstructionBound",
@@ -36,7 +38,9 @@ __all__ = [
     "effective_rank",
     "eigenvalue_deviation",
     "fisher_components",
+    "kernel_fisher_bound",
     "moment_deviation",
+    "output_stability",
     "pair_components",
     "pair_perturbation",
     "participation_ratio",

@@ -7,7 +7,7 @@ from eigenfeat.stages.feature_map import FeatureMap
 from eigenfeat.stages.inputs import BaseMap, WithConstant
 from eigenfeat.stages.kernel_expansion import KernelExpansion
 from eigenfeat.stages.layer import FeatureLayer, LayerRows, LayerStream
-from eigenfeat.stages.outputs import EstimatorScores, GaussianPosteriors, GeometricMean, Softmax
+from eigenfeat.stages.outputs import EstimatorScores, GaussianPosteriors, GeometricMean, HuberPosteriors, Softmax
 from eigenfeat.stages.stage import Beside, Stage
 from eigenfeat.stages.trials import BandPass, FilterBank, SignalPower, UnitPower
 
@@ -24,6 +24,7 @@ __all__ = [
     "Fitted",
     "GaussianPosteriors",
     "GeometricMean",
+    "HuberPosteriors",
     "KernelExpansion",
     "LayerRows",
     "LayerStream",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,9 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from eigenfeat._threads import blas_threads, own_threads
 
-RADIAL = ("rbf", "inverse_multiquadric")
+#: Conditionally positive definite: valid for weights that sum to zero, and anchored where others are asked for.
+CONDITIONAL = ("distance", "multiquadric")
+RADIAL = ("rbf", "inverse_multiquadric", *CONDITIONAL)
 DOT_PRODUCT = ("linear", "poly", "sigmoid")
 OF_SCIKIT_LEARN = ("laplacian", "cosine", "chi2", "additive_chi2")
 KERNELS = (*RADIAL, *DOT_PRODUCT, *OF_SCIKIT_LEARN, "precomputed")
@@ -26,14 +28,20 @@ class Kernel:
 
     ``rbf``: exp(-gamma ‖x - z‖²), the thesis' exp(-‖x - z‖²/c) with gamma = 1/c;
     ``inverse_multiquadric``: (coef0 + gamma ‖x - z‖²)^(-1/2); ``poly``: (gamma xᵀz + coef0)^degree;
-    ``sigmoid``: tanh(gamma xᵀz + coef0); ``linear``: xᵀz; any other name or callable
-    ``(A, B) -> (len(A), len(B))`` goes to scikit-learn's ``pairwise_kernels``.
+    ``sigmoid``: tanh(gamma xᵀz + coef0); ``linear``: xᵀz; ``distance``: -√gamma ‖x - z‖; ``multiquadric``:
+    -(coef0 + gamma ‖x - z‖²)^(1/2); any other name or callable ``(A, B) -> (len(A), len(B))`` goes to scikit-learn's
+    ``pairwise_kernels``.
+
+    With an ``anchor`` a it is ``k(x, z) - k(x, a) - k(a, z) + k(a, a)``, which is positive definite if and only if k is
+    conditionally so: ``Σᵢⱼ cᵢcⱼ k(xᵢ, xⱼ) ≥ 0`` wherever Σc = 0 (Schölkopf, "The kernel trick for distances", 2001).
+    For such c sums over the two kernels are equal up to a constant, so that the anchor is nothing to choose.
     """
 
     name: str | Callable[..., np.ndarray] = "rbf"
     gamma: float = 1.0
     degree: float = 3
     coef0: float = 1.0
+    anchor: tuple[float, ...] | None = None
 
     @property
     def is_radial(self) -> bool:
@@ -42,13 +50,15 @@ class Kernel:
     @property
     def has_width(self) -> bool:
         """Whether gamma matters."""
-        return self.name in (*RADIAL, "poly", "sigmoid", "laplacian", "chi2")
+        return self.name in (*RADIAL, "poly", "sigmoid", "laplacian", "chi2") and self.name != "distance"
 
     @property
     def is_known_definite(self) -> bool:
         """Whether every kernel matrix of this function is positive semi-definite."""
         if self.name == "poly":
             return self.coef0 >= 0 and float(self.degree).is_integer()
+        if self.name in CONDITIONAL:
+            return self.anchor is not None
         return self.name in (*RADIAL, "linear", "laplacian", "cosine", "chi2")
 
     @property
@@ -68,6 +78,12 @@ class Kernel:
             products += coef0
             np.sqrt(products, out=products)
             return np.reciprocal(products, out=products)
+        if self.name in CONDITIONAL:
+            np.maximum(products, 0, out=products)
+            if self.name == "multiquadric":
+                products += coef0
+            np.sqrt(products, out=products)
+            return np.negative(products, out=products)
         if self.name == "linear":
             return products
         products *= gamma
@@ -157,7 +173,9 @@ class KernelRows:
         other = KernelRows(self.kernel, points)
         out = np.empty((len(other), coefficients.shape[1]), dtype=coefficients.dtype)
         for part in other.row_blocks(len(self)):
-            if self._has_factors:  # the rows are prepared once for all points to come
+            if self.kernel.anchor is not None:
+                block = other._between(part, other._prepared(self.rows))
+            elif self._has_factors:  # the rows are prepared once for all points to come
                 block = self.kernel.of_products(self._prepared(points[part]) @ self._left.T)
             else:
                 block = other._between(part, self.rows)
@@ -168,6 +186,10 @@ class KernelRows:
         """``k(x, x)`` for every row: O(n d)."""
         if self.precomputed:
             return np.array(np.diagonal(self.rows))
+        if self.kernel.anchor is not None:
+            plain = KernelRows(replace(self.kernel, anchor=None), self.rows)
+            to_anchor = plain.columns(self._anchor)[:, 0]
+            return plain.diagonal() - 2 * to_anchor + KernelRows(plain.kernel, self._anchor).diagonal()[0]
         if self.kernel.is_radial:
             return self.kernel.of_products(np.zeros(len(self), dtype=self.dtype))
         if self.kernel.name in DOT_PRODUCT:
@@ -252,8 +274,32 @@ class KernelRows:
         right *= right.dtype.type(self.kernel.distance_scale)
         return right
 
+    @cached_property
+    def _anchor(self) -> np.ndarray | sparse.csr_matrix:
+        """(1, d), as the rows are."""
+        anchor = np.array([self.kernel.anchor], dtype=self.dtype)
+        return sparse.csr_matrix(anchor) if sparse.issparse(self.rows) else anchor
+
+    @cached_property
+    def _to_anchor(self) -> np.ndarray:
+        """(n, 1) plain kernel between the rows and the anchor."""
+        return self._plain(slice(None), self._prepared(self._anchor))
+
     def _between(self, part: slice | np.ndarray, right: np.ndarray | sparse.csr_matrix) -> np.ndarray:
         """``k(rows[part], points)`` from the prepared points."""
+        block = self._plain(part, right)
+        if self.kernel.anchor is None:
+            return block
+        block -= self._to_anchor[part]
+        alone = KernelRows(replace(self.kernel, anchor=None), self._anchor)
+        if self._has_factors:
+            alone._offset = self._offset  # the points were prepared about it
+        block -= alone._plain(slice(None), right)
+        block += alone.diagonal()[0]
+        return block
+
+    def _plain(self, part: slice | np.ndarray, right: np.ndarray | sparse.csr_matrix) -> np.ndarray:
+        """The same without the anchor."""
         kernel = self.kernel
         if self._has_factors:
             return kernel.of_products(self._left[part] @ right.T)

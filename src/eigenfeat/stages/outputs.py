@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import log_softmax
+from scipy.special import erf, log_softmax
 
 from eigenfeat.rows import Block
 from eigenfeat.stages.stage import Stage
@@ -53,6 +53,54 @@ class GaussianPosteriors(Stage):
 
     def n_columns(self, n_inputs: int) -> int:
         return max(2, n_inputs)
+
+
+@dataclass(frozen=True, eq=False)
+class HuberPosteriors(Stage):
+    r"""Log posteriors by Bayes' theorem with a density of Huber's loss an output and side (KFD thesis, table 2.1).
+
+    .. math:: p(q) = \frac{1}{s Z(\sigma)} \exp(-\ell_\sigma((q - m) / s)), \quad
+              Z(\sigma) = \sqrt{2 \pi \sigma}\, \mathrm{erf}\sqrt{\sigma / 2} + 2 e^{-\sigma / 2}
+
+    with ``ℓ = ξ²/2σ`` up to σ and ``|ξ| - σ/2`` beyond: Laplace's density for σ = 0, towards a Gaussian for a large σ.
+
+    Parameters
+    ----------
+    densities : (n_outputs, 2, 4) array
+        m, s, σ and prior of every output on its negative and on its positive side.
+    shift : (n_outputs,) array
+        As in `GaussianPosteriors`.
+    """
+
+    densities: np.ndarray
+    shift: np.ndarray
+
+    def apply(self, rows: Block) -> np.ndarray:
+        middle, scale, bend, _ = np.moveaxis(self.densities, -1, 0)
+        size = np.abs((rows + self.shift).astype(np.float64)[:, :, None] - middle) / scale
+        inside = np.minimum(size, bend)
+        log_joint = self.levels - (size - inside + inside**2 * self.halves)
+        return log_softmax(both_classes(log_joint[..., 1] - log_joint[..., 0]), axis=1)
+
+    @property
+    def levels(self) -> np.ndarray:
+        """``log π - log s - log Z`` of every output and side."""
+        _, scale, bend, prior = np.moveaxis(self.densities, -1, 0)
+        return np.log(prior) - np.log(scale) - np.log(huber_normaliser(bend))
+
+    @property
+    def halves(self) -> np.ndarray:
+        """``1/2σ``; of σ = 0, where it multiplies zero, nothing."""
+        bend = self.densities[..., 2]
+        return np.divide(0.5, bend, out=np.zeros_like(bend), where=bend > 0)
+
+    def n_columns(self, n_inputs: int) -> int:
+        return max(2, n_inputs)
+
+
+def huber_normaliser(bend: np.ndarray) -> np.ndarray:
+    """Z(σ), the integral of exp(-ℓ)."""
+    return np.sqrt(2 * np.pi * bend) * erf(np.sqrt(bend / 2)) + 2 * np.exp(-bend / 2)
 
 
 @dataclass(frozen=True, eq=False)

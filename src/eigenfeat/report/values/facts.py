@@ -24,6 +24,7 @@ STAGES = {
     "KernelExpansion": "similarity to stored rows, weighted",
     "Softmax": "scores turned into probabilities that sum to one",
     "GaussianPosteriors": "scores turned into probabilities by Bayes' theorem",
+    "HuberPosteriors": "scores turned into probabilities by Bayes' theorem, tails included",
     "GeometricMean": "the probabilities of several models combined",
     "Beside": "results side by side",
     "EstimatorScores": "a classifier of scikit-learn",
