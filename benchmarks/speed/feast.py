@@ -1,14 +1,21 @@
 """Speed of the third-order decomposition: 1000 components on MNIST, cost against rows, and tensorly's CP beside it.
 
-The last line is the ratio to tensorly at d = 50 and rank 30, on a tensor with signal: both fit the same cross-moment of
-rows and labels; tensorly needs the tensor as an array, whose making is not counted.
+    python benchmarks/speed/feast.py [--part digits] [--before PATH/TO/OTHER/src] [--quick]
+
+`--before` runs the digits with another tree of the library too, in a process of its own, with as many BLAS threads as
+it takes by itself and with one; it is stopped after five minutes. The last line is the ratio to tensorly at d = 50 and
+rank 30, on a tensor with signal: both fit the same cross-moment of rows and labels; tensorly needs the tensor as an
+array, whose making is not counted, and its sweeps end where the error is ours, if it gets there.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import resource
+import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -22,12 +29,48 @@ from eigenfeat.scores.cross_tensor import StreamedTensor, centred_labels
 from eigenfeat.scores.decomposition import Search, decompose
 from eigenfeat.scores.gaussian import DiagonalPrecision, GaussianMixtureDensity
 
+BEFORE_SECONDS = 300
+BEFORE = """
+import sys, time
+import numpy as np
+from eigenfeat import ScoreTensorFeatures
 
-def digits_components(n_components: int) -> None:
-    """MNIST in 8 x 8 pixels, 3800 rows: third order alone on the pixels, and all defaults."""
+rows = np.load(sys.argv[1])
+start = time.perf_counter()
+model = ScoreTensorFeatures(n_components=int(sys.argv[2])).fit(rows["X"], rows["y"])
+print(f"{len(model.components_)} components in {time.perf_counter() - start:.1f} s, "
+      f"relative error {model.relative_error_:.4f}")
+"""
+
+
+def digits() -> tuple[np.ndarray, np.ndarray]:
+    """MNIST in 8 x 8 pixels, 3800 rows."""
     data = load_mnist()
     images = data["X_train"][:3800].astype(float).reshape(-1, 28, 28)[:, 2:26, 2:26]
-    X, y = images.reshape(-1, 8, 3, 8, 3).mean(axis=(2, 4)).reshape(-1, 64), data["y_train"][:3800].astype(int)
+    return images.reshape(-1, 8, 3, 8, 3).mean(axis=(2, 4)).reshape(-1, 64), data["y_train"][:3800].astype(int)
+
+
+def digits_before(source: Path, n_components: int) -> None:
+    """The same with another tree, whose defaults were third order on the pixels as they are."""
+    X, y = digits()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "digits.npz"
+        np.savez(path, X=X, y=y)
+        for threads in ({}, {"OPENBLAS_NUM_THREADS": "1"}):
+            command = [sys.executable, "-c", BEFORE, str(path), str(n_components)]
+            environment = {**os.environ, **threads, "PYTHONPATH": str(source)}
+            what = "before, one BLAS thread" if threads else "before"
+            try:
+                done = subprocess.run(command, env=environment, timeout=BEFORE_SECONDS, capture_output=True, text=True)
+                outcome = (done.stdout or done.stderr).strip().splitlines()[-1]
+            except subprocess.TimeoutExpired:
+                outcome = f"not ended after {BEFORE_SECONDS} s"
+            print(f"64 pixels, 3800 rows, {what}: {outcome}", flush=True)
+
+
+def digits_components(n_components: int) -> None:
+    """Third order alone on the pixels, as the paper has it, and all defaults."""
+    X, y = digits()
     for what, options in {"order 3, pixels": {"order": 3, "columns": "none", "n_axes": "all"}, "defaults": {}}.items():
         start = time.perf_counter()
         model = ScoreTensorFeatures(n_components=n_components, **options).fit(X, y)
@@ -121,8 +164,17 @@ def beside_tensorly(n_features: int, rank: int, n_rows: int, n_iter: int) -> flo
     T = dense_tensor(tensor)
     assert np.allclose(T[:, 0, 1, 2], tensor.label_products(*np.eye(n_features)[:3, :, None])[:, 0])
     fitted = np.einsum("kr,ir,jr,lr->kijl", found.label_factors, *[found.vectors] * 3, optimize=True)
+    own_error = np.linalg.norm(T - fitted) / np.linalg.norm(T)
     start = time.perf_counter()
-    cp = parafac(T, rank, n_iter_max=n_iter, init="random", random_state=0, tol=1e-6)
+    cp = parafac(
+        T,
+        rank,
+        n_iter_max=n_iter,
+        init="random",
+        random_state=0,
+        tol=1e-6,
+        callback=lambda cp, error: None if error > 1.001 * own_error else True,
+    )
     theirs = time.perf_counter() - start
     errors = [np.linalg.norm(T - other) / np.linalg.norm(T) for other in (fitted, tensorly.cp_to_tensor(cp))]
     print(f"d = {n_features}, rank {rank}, {n_rows} rows, 10 labels, tensorly at most {n_iter} sweeps:")
@@ -134,11 +186,14 @@ def beside_tensorly(n_features: int, rank: int, n_rows: int, n_iter: int) -> flo
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="50 components on MNIST, fewer rows, d = 30")
+    parser.add_argument("--before", type=Path, help="the src folder of a tree whose digits are to be timed too")
     parser.add_argument("--part", choices=["all", "digits", "mnist", "rows", "tensorly"], default="all")
     options = parser.parse_args()
     quick, part = options.quick, options.part
     if part in ("all", "digits"):
         digits_components(50 if quick else 200)
+        if options.before is not None:
+            digits_before(options.before.resolve(), 50 if quick else 200)
     if part in ("all", "mnist"):
         mnist_components(50 if quick else 1000)
     if part in ("all", "rows"):
