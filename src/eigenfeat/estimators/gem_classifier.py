@@ -81,7 +81,7 @@ class GEMClassifier(GEMClassifierBase):
         are not drawn, as when there are few classes, each member cuts the classes into two sub-classes of its own.
     base_map : {"auto", "splines", "products", "axes"}, transformer or None
         What the treated columns pass through first: `ColumnSplines`, the same with products of pairs of columns, up to
-        150 leading principal axes, or any scikit-learn transformer such as ``RBFSampler`` or ``Nystroem``; rows pass
+        100 leading principal axes, or any scikit-learn transformer such as ``RBFSampler`` or ``Nystroem``; rows pass
         through it block by block. "auto" tries none and "splines" where there are at most 100 columns with values of
         their own, as pixels have not, "products" where these make no more columns than there are rows and splines were
         no worse than none, and "axes" where `fit` is given rows without labels.

@@ -44,7 +44,7 @@ DEFAULT_PENALTY = 1.0
 MOST_SPLINED = 100
 """Columns up to which a basis of single columns is tried: of wide rows they say little."""
 
-MOST_AXES = 150
+MOST_AXES = 100
 """Leading principal axes that ``base_map="axes"`` takes: GEM compares second moments, which are told from noise along
 more of them than third moments are."""
 
