@@ -244,11 +244,11 @@ class DenoisingAutoencoder(ComponentsMixin, Estimator):
 
     def _choose(self, X: np.ndarray, weight: np.ndarray | None) -> None:
         """Width and corruption, where they are not given, from rows left out."""
-        levels = LEVELS if self.corruption == "gaussian" else MASKED_SHARES
+        levels: tuple[float, ...] = LEVELS if self.corruption == "gaussian" else MASKED_SHARES
         widths = WIDTHS if self.n_hidden is None else (self.n_hidden,)
         levels = levels if self.corruption_level is None else (self.corruption_level,)
         self.n_hidden_, self.corruption_level_ = self.n_hidden or DEFAULT_WIDTH, self.corruption_level or DEFAULT_LEVEL
-        self.trials_: list[dict[str, float]] = []
+        self.trials_ = []
         if len(X) < LEAST_ROWS or len(widths) == len(levels) == 1:
             return
         make = partial(self._new_trainer, X, weight)

@@ -161,7 +161,9 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         return ArrayRows(rows, None, share)
 
     def _treated_alike(self, rows: ArrayRows | None) -> Any:
-        return rows if rows is None or not self._inputs.stages else treated_rows(self._inputs.stages[0], rows)
+        if rows is None or not self._inputs.stages:
+            return rows
+        return treated_rows(self._inputs.stages[0], rows)  # type: ignore[arg-type]
 
     def _base(self, name: Any, training: Any) -> Chain:
         """A base map learnt from rows: one of ours by name, none, or the user's, which is kept as ``base_map_``.

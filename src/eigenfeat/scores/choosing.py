@@ -72,8 +72,16 @@ def choose_setting(
     def tried(setting: Setting) -> Trial:
         trainer = make(*setting)
         trainer.observe(X[rest], of_rest)
-        options = {"batch_size": batch_size, "max_iter": EPOCHS, "tol": TOL, "patience": PATIENCE}
-        train(trainer, X[rest], X[left_out], weights=(of_rest, of_left_out), **options)
+        train(
+            trainer,
+            X[rest],
+            X[left_out],
+            batch_size=batch_size,
+            max_iter=EPOCHS,
+            tol=TOL,
+            patience=PATIENCE,
+            weights=(of_rest, of_left_out),
+        )
         losses = variance * trainer.model().score_matching(X[left_out].astype(np.float64))
         return Trial(setting, losses if of_left_out is None else losses * of_left_out / of_left_out.mean())
 

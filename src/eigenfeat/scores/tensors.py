@@ -109,7 +109,7 @@ class DerivativeTensors(ScoreTensors):
     `derivative_form` and `derivative_sum` there is no highest order (``max_order = None``); without, it is three.
     """
 
-    max_order = 3
+    max_order: int | None = 3
 
     @abstractmethod
     def project(self, vectors: np.ndarray) -> np.ndarray:
