@@ -1,8 +1,11 @@
 """FEAST on MNIST: table 1 of the paper, its figures 4 and 5, its observations, and the full split.
 
-Protocol (paper, appendix B.2): 1000 training images a digit are drawn; 300 make the cross-moment, 500 train an SVM
-on the rectified projections, 100 test it; the 100 left over choose the SVM's settings. The score is learnt without
-labels from the 60000 training images less those that choose and test.
+Protocol (paper, appendix B.2): 1000 training images a digit are drawn; 300 make the cross-moment, 500 train an SVM on
+the rectified projections, 100 test it; the 100 left over choose the SVM's settings. The score is learnt without labels
+from the 60000 training images less those that choose and test. The same SVMs are judged on the official 10000 test
+images, too: a figure of 1000 images has a standard error of about 0.6 points, and is a multiple of 0.1 where it comes
+from one draw; the paper's kernel figures are multiples of 0.02. An SVM with a Gaussian kernel on 5000 MNIST images has
+96.3 to 96.7 % whatever keeps their distances, so the paper's 97.54 % at 1000 features is not to be had from them.
 
 Third-order moments of 3000 rows say nothing along 784 directions: the noise of the moment grows like d^(3/2) / n.
 Scores live on the 50 leading principal axes (the paper's auto-encoder has 50 hidden units), where each axis has
@@ -11,6 +14,9 @@ no more parameters.
 
 Every method's directions get the same treatment: projections of the centred images, both sides rectified, unit rows
 for the linear SVM, the nearest tight frame for the Gaussian kernel, which looks at distances.
+
+`--part paper` is the paper's own way: appendix B.2's auto-encoder on pixels (100 epochs, batches of 15) and the
+stochastic updates of B.3 alone, one row a batch, one start, at all four ranks.
 """
 
 from __future__ import annotations
@@ -39,8 +45,7 @@ PAPER = {"linear": (86.5, 90.65, 94.4, 95.6), "gaussian": (95.88, 96.12, 96.86, 
 SEEDS = (6, 7, 8, 9, 10)
 LINEAR_C, KERNEL_C = (1.0, 10.0), 10.0
 KERNEL_WIDTHS = (0.5, 1.0, 2.0, 4.0)
-CHOOSING = np.random.default_rng(0).permutation(5000)[:2000]  # training rows of SVMs whose settings are compared
-N_AXES = 50
+N_AXES, N_TRAIN = 50, 60_000
 
 
 @dataclass(frozen=True)
@@ -52,14 +57,16 @@ class Draw:
     choose: np.ndarray
     test: np.ndarray
     unlabelled: np.ndarray
+    official: np.ndarray
 
 
 def draw(y: np.ndarray, seed: int) -> Draw:
+    """Of the first 60000 images, those to train with; the others are the official test images."""
     rng = np.random.default_rng(seed)
-    drawn = np.array([rng.permutation(np.flatnonzero(y == digit))[:1000] for digit in range(10)])
+    drawn = np.array([rng.permutation(np.flatnonzero(y[:N_TRAIN] == digit))[:1000] for digit in range(10)])
     parts = [drawn[:, a:b].ravel() for a, b in [(0, 300), (300, 800), (800, 900), (900, 1000)]]
-    held_out = np.concatenate(parts[2:])
-    return Draw(*parts, unlabelled=np.setdiff1d(np.arange(len(y)), held_out))
+    unlabelled = np.setdiff1d(np.arange(N_TRAIN), np.concatenate(parts[2:]))
+    return Draw(*parts, unlabelled=unlabelled, official=np.arange(N_TRAIN, len(y)))
 
 
 class Axes:
@@ -95,8 +102,10 @@ def feast(X, y, rows: Draw, rank: int, score, n_axes: int = N_AXES, order: int =
     return Pretrained(X, rows, score, n_axes).directions(X, y, rows, rank, order)
 
 
-def autoencoder(n_hidden: int = 100, corruption_level: float = 0.5) -> DenoisingAutoencoder:
-    return DenoisingAutoencoder(n_hidden, corruption_level=corruption_level, max_iter=20, batch_size=256)
+def autoencoder(
+    n_hidden: int | None = 100, corruption_level: float | None = 0.5, batch_size: int = 256
+) -> DenoisingAutoencoder:
+    return DenoisingAutoencoder(n_hidden, corruption_level=corruption_level, max_iter=20, batch_size=batch_size)
 
 
 def principal(X, y, rows: Draw, rank: int) -> np.ndarray:
@@ -151,47 +160,44 @@ def svm_accuracy(
     W: np.ndarray, X: np.ndarray, y: np.ndarray, rows: Draw, kernel: bool = True, C=LINEAR_C, **gate
 ) -> dict[str, float]:
     """Test accuracy of both SVMs, their settings chosen on the rows set apart for that."""
-    best, linear = linear_accuracy(features_of(unit_rows(W), X, rows, **gate), y, rows, C)
-    result = {"linear": linear, "C": best}
+    best, linear, official = linear_accuracy(features_of(unit_rows(W), X, rows, **gate), y, rows, C)
+    result = {"linear": linear, "linear, 10000": official, "C": best}
     if kernel:
-        width, gaussian = kernel_accuracy(features_of(tight_frame(W), X, rows, **gate), y, rows)
-        result |= {"gaussian": gaussian, "width": width}
+        width, gaussian, official = kernel_accuracy(features_of(tight_frame(W), X, rows, **gate), y, rows)
+        result |= {"gaussian": gaussian, "gaussian, 10000": official, "width": width}
     return result
 
 
 def features_of(W: np.ndarray, X: np.ndarray, rows: Draw, **gate) -> list[np.ndarray]:
-    """Features of the rows to train, choose and test with, in a unit that makes their mean square norm one."""
+    """Features of the rows to train, choose and test with (twice), in a unit that makes their mean square norm one."""
     mean = X[rows.unlabelled].mean(axis=0)
-    parts = [rectified(X[index] - mean, W, **gate) for index in (rows.train, rows.choose, rows.test)]
+    indices = (rows.train, rows.choose, rows.test, rows.official)
+    parts = [rectified(X[index] - mean, W, **gate) for index in indices]
     scale = np.sqrt(np.mean(np.sum(parts[0] ** 2, axis=1)))
     return [part / scale for part in parts]
 
 
-def linear_accuracy(features: list[np.ndarray], y: np.ndarray, rows: Draw, C: tuple[float, ...]) -> tuple[float, float]:
-    """The chosen C and the test accuracy."""
-    train, choose, test = features
-    y_train = y[rows.train]
+def linear_accuracy(
+    features: list[np.ndarray], y: np.ndarray, rows: Draw, C: tuple[float, ...]
+) -> tuple[float, float, float]:
+    """The chosen C, and accuracies on both sets of test rows."""
+    train, choose, *tests = features
+    fitted = {c: linear_svm(c).fit(train, y[rows.train]) for c in C}
+    best = max(C, key=lambda c: fitted[c].score(choose, y[rows.choose]))
+    labels = (y[rows.test], y[rows.official])
+    return best, *(100 * fitted[best].score(test, own) for test, own in zip(tests, labels))
 
-    def held_out(c: float) -> float:
-        return linear_svm(c).fit(train[CHOOSING], y_train[CHOOSING]).score(choose, y[rows.choose])
 
-    best = max(C, key=held_out) if len(C) > 1 else C[0]
-    return best, 100 * linear_svm(best).fit(train, y_train).score(test, y[rows.test])
-
-
-def kernel_accuracy(features: list[np.ndarray], y: np.ndarray, rows: Draw) -> tuple[float, float]:
-    """The chosen kernel width and the test accuracy."""
-    train, choose, test = features
-    y_train = y[rows.train]
-    near, far = squared_distances(train, train), squared_distances(choose, train[CHOOSING])
-    among = near[np.ix_(CHOOSING, CHOOSING)]
-
-    def held_out(width: float) -> float:
-        return kernel_svm(among, width, y_train[CHOOSING]).score(np.exp(-width * far), y[rows.choose])
-
-    width = max(KERNEL_WIDTHS, key=held_out)
-    distances = squared_distances(test, train)
-    return width, 100 * kernel_svm(near, width, y_train).score(np.exp(-width * distances), y[rows.test])
+def kernel_accuracy(features: list[np.ndarray], y: np.ndarray, rows: Draw) -> tuple[float, float, float]:
+    """The chosen kernel width, and accuracies on both sets of test rows."""
+    train, choose, *tests = features
+    near, far = squared_distances(train, train), squared_distances(choose, train)
+    fitted = {width: kernel_svm(near, width, y[rows.train]) for width in KERNEL_WIDTHS}
+    width = max(KERNEL_WIDTHS, key=lambda width: fitted[width].score(np.exp(-width * far), y[rows.choose]))
+    accuracies = []
+    for test, own in zip(tests, (y[rows.test], y[rows.official])):
+        accuracies.append(100 * fitted[width].score(np.exp(-width * squared_distances(test, train)), own))
+    return width, *accuracies
 
 
 def squared_distances(A: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -204,31 +210,62 @@ def kernel_svm(distances: np.ndarray, width: float, y: np.ndarray) -> SVC:
     return SVC(C=KERNEL_C, kernel="precomputed").fit(np.exp(-width * distances), y)
 
 
-def table(X: np.ndarray, y: np.ndarray, seeds: tuple[int, ...], ranks: tuple[int, ...]) -> None:
-    """Table 1: every method at every rank, mean and spread over the draws."""
+def table(X: np.ndarray, y: np.ndarray, seeds: tuple[int, ...], ranks: tuple[int, ...], minutes: float) -> None:
+    """Table 1: every method at every rank, mean and spread over the draws begun in time."""
     results: dict[tuple[str, int], list[dict[str, float]]] = {}
+    start = time.perf_counter()
     for seed in seeds:
+        if results and time.perf_counter() - start > 60 * minutes:
+            break
         rows = draw(y, seed)
         for name, directions in methods(X, rows).items():
             for rank in ranks:
-                start = time.perf_counter()
-                W = directions(X, y, rows, rank)
-                found = time.perf_counter() - start
-                outcome = svm_accuracy(W, X, y, rows)
-                results.setdefault((name, rank), []).append(outcome)
-                print(
-                    f"draw {seed}, {name}, {len(W)} directions in {found:.0f} s: "
-                    + ", ".join(f"{key} {value:g}" for key, value in outcome.items()),
-                    flush=True,
-                )
+                results.setdefault((name, rank), []).append(one_cell(name, directions, X, y, rows, rank))
+    print_tables(results, METHODS, ranks)
+
+
+def one_cell(name: str, directions: Callable, X: np.ndarray, y: np.ndarray, rows: Draw, rank: int) -> dict[str, float]:
+    start = time.perf_counter()
+    W = directions(X, y, rows, rank)
+    found = time.perf_counter() - start
+    outcome = svm_accuracy(W, X, y, rows)
+    values = ", ".join(f"{key} {value:g}" for key, value in outcome.items())
+    print(f"{name}, {len(W)} directions in {found:.0f} s: {values}", flush=True)
+    return outcome
+
+
+def print_tables(results: dict, names: tuple[str, ...], ranks: tuple[int, ...]) -> None:
+    n_draws = len(next(iter(results.values())))
     for kind, title in [("linear", "linear SVM"), ("gaussian", "Gaussian-kernel SVM")]:
-        print(f"\n{title}, test accuracy in % ({len(seeds)} draws)")
-        print(f"{'rank':<24}" + "".join(f"{rank:>16}" for rank in ranks))
+        print(f"\n{title}, accuracy in % on 1000 images of each of {n_draws} draws, and on the official 10000")
+        print(f"{'rank':<36}" + "".join(f"{rank:>16}" for rank in ranks))
         paper = {rank: f"{value:.2f}" for rank, value in zip(RANKS, PAPER[kind])}
-        print(f"{'paper':<24}" + "".join(f"{paper.get(rank, '-'):>16}" for rank in ranks))
-        for name in METHODS:
-            cells = [[outcome[kind] for outcome in results[name, rank]] for rank in ranks]
-            print(f"{name:<24}" + "".join(f"{np.mean(c):>9.2f} ± {np.std(c):4.2f}" for c in cells))
+        print(f"{'paper':<36}" + "".join(f"{paper.get(rank, '-'):>16}" for rank in ranks))
+        for name in names:
+            for key, what in [(kind, name), (f"{kind}, 10000", f"{name}, 10000")]:
+                cells = [[outcome[key] for outcome in results.get((name, rank), [])] for rank in ranks]
+                printed = (f"{np.mean(c):>9.2f} ± {np.std(c):4.2f}" if c else f"{'-':>16}" for c in cells)
+                print(f"{what:<36}" + "".join(printed))
+
+
+def paper_protocol(X: np.ndarray, y: np.ndarray, ranks: tuple[int, ...], n_epochs: int, minutes: float) -> None:
+    """Appendix B as it is, one draw: its auto-encoder on pixels, its stochastic updates and nothing after them."""
+    rows, name = draw(y, SEEDS[0]), "appendix B.2 and B.3"
+    start = time.perf_counter()
+    score = paper_autoencoder(n_epochs, early_stopping=False).fit(X[rows.unlabelled])
+    print(f"\n{name}: {n_epochs} epochs in {time.perf_counter() - start:.0f} s", flush=True)
+
+    def directions(X, y, rows, rank):
+        options = {"noise": "identity", "solver": "als", "max_iter": 0, "batch_size": 1, "n_starts": 1}
+        model = ScoreTensorFeatures(score, prefit=True, order=3, n_components=rank, **options)
+        return model.fit(X[rows.features], y[rows.features]).components_
+
+    results = {}
+    for rank in ranks:
+        if results and time.perf_counter() - start > 60 * minutes:
+            break
+        results[name, rank] = [one_cell(name, directions, X, y, rows, rank)]
+    print_tables(results, (name,), ranks)
 
 
 def ablation(X: np.ndarray, y: np.ndarray, rank: int, n_iter: int) -> None:
@@ -237,7 +274,7 @@ def ablation(X: np.ndarray, y: np.ndarray, rank: int, n_iter: int) -> None:
     print(f"\nwhat matters, {rank} components, draw 0, linear SVM, test accuracy in %")
 
     def report(what: str, value: float) -> None:
-        print(f"  {what:<44}{value:6.2f}", flush=True)
+        print(f"  {what:<50}{value:6.2f}", flush=True)
 
     base = feast(X, y, rows, rank, GaussianMixtureScore())
     report("Gaussian score, 50 axes, two-sided, alpha 2", svm_accuracy(base, X, y, rows, kernel=False)["linear"])
@@ -258,6 +295,13 @@ def ablation(X: np.ndarray, y: np.ndarray, rank: int, n_iter: int) -> None:
     for corruption_level in (0.2, 1.0):
         W = feast(X, y, rows, rank, autoencoder(corruption_level=corruption_level))
         report(f"auto-encoder, corruption {corruption_level:g}", svm_accuracy(W, X, y, rows, kernel=False)["linear"])
+    for batch_size in (15, 64, 1024):
+        W = feast(X, y, rows, rank, autoencoder(batch_size=batch_size))
+        report(f"auto-encoder, batches of {batch_size}", svm_accuracy(W, X, y, rows, kernel=False)["linear"])
+    chosen = autoencoder(None, None)
+    W = feast(X, y, rows, rank, chosen)
+    what = f"auto-encoder, chosen: {chosen.n_hidden_} units, corruption {chosen.corruption_level_:g}"
+    report(what, svm_accuracy(W, X, y, rows, kernel=False)["linear"])
     report(
         "order 2", svm_accuracy(feast(X, y, rows, rank, GaussianMixtureScore(), order=2), X, y, rows, False)["linear"]
     )
@@ -266,7 +310,7 @@ def ablation(X: np.ndarray, y: np.ndarray, rank: int, n_iter: int) -> None:
     report("the paper's auto-encoder on pixels, 50", svm_accuracy(W, X, y, rows, kernel=False)["linear"])
 
 
-def paper_autoencoder(n_iter: int) -> DenoisingAutoencoder:
+def paper_autoencoder(n_iter: int, **options) -> DenoisingAutoencoder:
     """Appendix B.2, step 1: 50 hidden units, 20 % of the pixels masked, plain SGD at 0.1 in batches of 15."""
     return DenoisingAutoencoder(
         50,
@@ -278,6 +322,7 @@ def paper_autoencoder(n_iter: int) -> DenoisingAutoencoder:
         learning_rate=0.1,
         batch_size=15,
         max_iter=n_iter,
+        **options,
     )
 
 
@@ -335,10 +380,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one draw, ranks 50 and 200, a part of the rest")
     parser.add_argument("--draws", type=int, default=len(SEEDS))
-    parser.add_argument("--part", choices=["all", "table", "ablation", "figures", "full"], default="all")
+    parser.add_argument("--part", choices=["all", "table", "ablation", "figures", "full", "paper"], default="all")
+    parser.add_argument("--minutes", type=float, default=20, help="after which a part begins no further draw or rank")
     options = parser.parse_args()
     data = load_mnist()
-    X, y = data["X_train"].astype(np.float32) / 255, data["y_train"].astype(int)
+    X = np.concatenate([data["X_train"], data["X_test"]]).astype(np.float32) / 255
+    y = np.concatenate([data["y_train"], data["y_test"]]).astype(int)
     quick = options.quick
     if options.part in ("all", "figures") and not quick:
         draw_figures(X, y)
@@ -347,7 +394,9 @@ def main() -> None:
     if options.part in ("all", "ablation"):
         ablation(X, y, 50 if quick else 200, 1 if quick else 15)
     if options.part in ("all", "table"):
-        table(X, y, SEEDS[: 1 if quick else options.draws], RANKS[:2] if quick else RANKS)
+        table(X, y, SEEDS[: 1 if quick else options.draws], RANKS[:2] if quick else RANKS, options.minutes)
+    if options.part in ("all", "paper"):
+        paper_protocol(X, y, RANKS[:1] if quick else RANKS, 1 if quick else 100, options.minutes)
 
 
 if __name__ == "__main__":

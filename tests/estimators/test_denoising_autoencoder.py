@@ -93,3 +93,30 @@ def test_the_variance_under_its_old_name_is_refused_with_the_new_one():
 def test_what_cannot_be_trained_is_refused_with_a_way_out(parameters, message):
     with pytest.raises(ValueError, match=message):
         DenoisingAutoencoder(**parameters).fit(np.random.default_rng(0).normal(size=(50, 3)))
+
+
+def two_windings(n):
+    angle = np.concatenate([np.linspace(5, 8, n // 2), np.linspace(9, 12, n // 2)])
+    return angle[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+
+
+def test_width_and_corruption_come_from_the_rows():
+    """A curved density asks for less corruption than a Gaussian; the unit does not matter."""
+    X = np.random.default_rng(0).normal(size=(600, 2))
+    plain, curved = (DenoisingAutoencoder(max_iter=1).fit(rows) for rows in (X, two_windings(600)))
+    assert curved.corruption_level_ < plain.corruption_level_
+    assert plain.score_function_.weights.shape == (2, plain.n_hidden_)
+    tried = {(trial["n_hidden"], trial["corruption_level"]) for trial in plain.trials_}
+    assert (plain.n_hidden_, plain.corruption_level_) in tried and len(tried) == len(plain.trials_) == 7
+    large = DenoisingAutoencoder(max_iter=1).fit(1024 * X)
+    assert large.corruption_level_ == plain.corruption_level_  # other rows are left out: their keys are other ones
+
+
+def test_what_is_given_is_kept():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    given = DenoisingAutoencoder(7, corruption_level=0.3, max_iter=1).fit(X)
+    assert (given.n_hidden_, given.corruption_level_, given.trials_) == (7, 0.3, [])
+    half = DenoisingAutoencoder(7, max_iter=1).fit(X)
+    assert half.n_hidden_ == 7 and {trial["n_hidden"] for trial in half.trials_} == {7}
+    few = DenoisingAutoencoder(max_iter=1).fit(X[:30])
+    assert (few.n_hidden_, few.corruption_level_, few.trials_) == (100, 0.2, [])

@@ -7,6 +7,7 @@ import pytest
 from gem_data import digit_parts, echoes, plain
 from scipy.special import log_softmax
 from sklearn.datasets import load_wine
+from sklearn.decomposition import PCA
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import LogisticRegression
@@ -15,8 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from eigenfeat import GEMClassifier, GEMFeatures, MultinomialLogit
+from eigenfeat import ColumnScaler, GEMClassifier, GEMFeatures, MultinomialLogit
 from eigenfeat.features.maps import PowerMap
+from eigenfeat.rows import ArrayRows
 
 
 @pytest.fixture(scope="module")
@@ -197,3 +199,40 @@ def test_choices_hold_the_maps_that_were_given(digits):
     searched = GEMClassifier(1, feature_map=[chosen], base_map=None, ridge=0.5, label_smoothing=0.2).fit(X, y)
     assert searched.choices_["feature_map"] == [chosen]
     assert searched.trials_[0]["feature_map"] == [chosen]
+
+
+def test_principal_axes_as_a_base_map_are_scikit_learns(digits):
+    X, y, X_test, _ = digits
+    told = {"columns": None, "ridge": 0.3, "alpha": 1e-3, "label_smoothing": 0}
+    model = GEMClassifier(2, base_map="axes", **told).fit(X, y)
+    pca = PCA(64, svd_solver="covariance_eigh").fit(X)
+    kept = pca.explained_variance_ > 1e-10 * pca.explained_variance_[0]
+    rows, new = (pca.transform(part)[:, kept] for part in (X, X_test))
+    reference = GEMClassifier(2, base_map=None, **told).fit(rows, y)
+    own, expected = np.abs(model.transform(X_test)), np.abs(reference.transform(new))  # an axis may have either sign
+    np.testing.assert_allclose(own, expected, atol=1e-6 * expected.max())
+    assert f"axis{kept.sum() - 1}" in model.get_feature_names_out()
+
+
+def test_rows_without_labels_help_to_learn_columns_and_axes(digits):
+    X, y, X_test, _ = digits
+    few = np.concatenate([np.flatnonzero(y == digit)[:10] for digit in range(10)])
+    more = GEMClassifier(2, base_map="axes", ridge=0.3, alpha=1e-3).fit(X[few], y[few], unlabelled=X_test)
+    columns, axes = more._inputs.stages
+    every = np.vstack([X[few], X_test])
+    np.testing.assert_array_equal(columns.apply(every), ColumnScaler().fit(every).transform(every))
+    coordinates = axes.apply(columns.apply(every))
+    np.testing.assert_allclose(coordinates.mean(axis=0), 0, atol=1e-10)
+    covariance = np.cov(coordinates.T)
+    np.testing.assert_allclose(covariance, np.diag(np.diagonal(covariance)), atol=1e-10)
+    chosen = GEMClassifier(2).fit(X[few], y[few], unlabelled=X_test)
+    assert "axes" in {trial["base_map"] for trial in chosen.trials_}
+    assert "axes" not in {trial["base_map"] for trial in GEMClassifier(2).fit(X[few], y[few]).trials_}
+
+
+def test_rows_without_labels_need_the_columns_of_the_others(digits):
+    X, y = digits[:2]
+    with pytest.raises(ValueError, match="features"):
+        GEMClassifier(2).fit(X[:50], y[:50], unlabelled=X[:50, :3])
+    with pytest.raises(ValueError, match="unlabelled goes with rows in memory"):
+        GEMClassifier(2).fit(ArrayRows(X[:50], y[:50]), unlabelled=X)

@@ -14,7 +14,20 @@ from eigenfeat.scores.tensors import ScoreFunction
 AS_IT_IS = {"columns": "none", "n_axes": "all"}
 THIRD = {"order": 3, **AS_IT_IS}
 
-SIGMOID = TiedAutoencoder(np.ones((3, 2)), np.zeros(2), np.zeros(3), 1.0, 1.0, True)
+
+class ThreeDerivatives(ScoreFunction):
+    """A model of one's own that knows two derivatives of its score."""
+
+    inner = TiedAutoencoder(np.ones((3, 2)), np.zeros(2), np.zeros(3), 1.0, 1.0, True)
+
+    def score1(self, X):
+        return self.inner.score1(X)
+
+    def tensors_at(self, X):
+        tensors = self.inner.tensors_at(X)
+        tensors.max_order = 3
+        return tensors
+
 
 LABELS = {
     "integers": lambda c: c,
@@ -57,6 +70,19 @@ def test_every_order_finds_the_direction_of_a_ridge_function(order, noise):
     assert 1 - abs(model.components_[0] @ w) / np.linalg.norm(w) < gap
     assert model.relative_error_ < error
     assert model.fit_[0] > 1 - error
+
+
+@pytest.mark.parametrize("output", ["linear", "sigmoid"])
+def test_fourth_order_of_an_auto_encoder(output):
+    """The score of rows in [0, 1] that are nearly Gaussian, learnt by an auto-encoder, shows the same direction."""
+    rng = np.random.default_rng(0)
+    X = np.clip(rng.normal(0.5, 0.12, size=(20_000, 3)), 0, 1)
+    w = np.array([0.6, 0.0, 0.8])
+    y = np.cos(1.5 * (X - 0.5) @ w / 0.12)
+    score = DenoisingAutoencoder(30, corruption_level=1.0, output=output, max_iter=10).fit(X)
+    options = {"max_iter": 5, "n_restarts": 4, "n_init": 1}
+    model = ScoreTensorFeatures(score, prefit=True, order=4, n_components=1, **options).fit(X[:1500], y[:1500])
+    assert abs(model.components_[0] @ w) > 0.95
 
 
 def test_components_do_not_depend_on_the_basis_of_the_input():
@@ -213,7 +239,7 @@ def test_too_many_components_are_replaced_or_counted():
 @pytest.mark.parametrize(
     ("options", "fit", "message"),
     [
-        ({"order": 4, "score_model": SIGMOID}, {}, "up to order 3"),
+        ({"order": 4, "score_model": ThreeDerivatives()}, {}, "up to order 3"),
         ({"prefit": True}, {}, "needs a fitted score model"),
         ({}, {"y": np.zeros(50)}, "needs a target that varies"),
         ({}, {"y": np.zeros(50, dtype=int)}, "at least two classes"),

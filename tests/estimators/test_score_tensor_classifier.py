@@ -20,6 +20,19 @@ def test_scores_are_those_of_the_logit_on_the_features():
     assert model.log_losses_[model.alpha_] == min(model.log_losses_.values())
 
 
+def test_the_map_is_straight_where_labels_do_not_bend():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 6))
+    y = (X[:, 0] + X[:, 1] + rng.normal(size=400) > 0).astype(int)
+    straight = ScoreTensorClassifier().fit(X, y)
+    assert straight.feature_map_ == straight.features_.feature_map == "identity"
+    assert straight.map_losses_["identity"] == min(straight.log_losses_.values()) < straight.map_losses_["rectified"]
+    bent = ScoreTensorClassifier().fit(X, (np.abs(X[:, 0]) > 0.7).astype(int))
+    assert bent.feature_map_ == "rectified"
+    given = ScoreTensorClassifier(feature_map="square").fit(X, y)
+    assert given.feature_map_ == "square" and given.map_losses_ == {}
+
+
 def test_probabilities_of_new_rows_are_honest():
     """The log loss of new rows is what left-out rows promised, and no other temperature would do much better."""
     X, y = load_digits(return_X_y=True)

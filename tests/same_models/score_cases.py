@@ -37,7 +37,7 @@ def mixture_cases() -> Iterator[Case]:
 
 
 def autoencoder(name: str, rows: Source = uniform, parameters: dict | None = None, **how) -> Case:
-    small = {"n_hidden": 6, "max_iter": 6, "batch_size": 32}
+    small = {"n_hidden": 6, "max_iter": 6, "batch_size": 32, "noise_level": 0.2}
     make = partial(new, "DenoisingAutoencoder", **{**small, **(parameters or {})})
     outputs = ("transform", "reconstruct", "score1", "noise_variance_", "loss_curve_")
     return Case(f"DenoisingAutoencoder-{name}", make, rows, outputs, **TRAINED, **how)
@@ -87,7 +87,7 @@ SCORES: dict[str, tuple[str, dict] | None] = {
     "diagonal": ("GaussianMixtureScore", {"covariance_type": "diag"}),
     "factors": ("GaussianMixtureScore", {"covariance_type": "factor", "n_factors": 2}),
 }
-TRAINED_SCORE = ("DenoisingAutoencoder", {"n_hidden": 6, "max_iter": 4})
+TRAINED_SCORE = ("DenoisingAutoencoder", {"n_hidden": 6, "max_iter": 4, "noise_level": 0.2})
 
 
 def order_cases() -> Iterator[Case]:

@@ -15,7 +15,7 @@ MODELS = {
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("order", [1, 2, 3])
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
 @settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 2**16), equal=st.booleans())
 def test_weighted_sums_agree_with_the_dense_tensor(name, order, seed, equal):
@@ -26,14 +26,10 @@ def test_weighted_sums_agree_with_the_dense_tensor(name, order, seed, equal):
     one = rng.normal(size=(d, r))
     vectors = [one if equal else rng.normal(size=(d, r)) for _ in range(order)]
     full = dense(tensors, d, order)
-    if order == 1:
-        expected_form, expected_sum = full @ vectors[0], full.T @ weights
-    elif order == 2:
-        expected_form = np.einsum("nij,ir,jr->nr", full, *vectors)
-        expected_sum = np.einsum("nij,nr,jr->ir", full, weights, vectors[1])
-    else:
-        expected_form = np.einsum("nijk,ir,jr,kr->nr", full, *vectors)
-        expected_sum = np.einsum("nijk,nr,jr,kr->ir", full, weights, *vectors[1:])
+    modes = "ijkl"[:order]
+    inner = ",".join(f"{mode}r" for mode in modes)
+    expected_form = np.einsum(f"n{modes},{inner}->nr", full, *vectors)
+    expected_sum = np.einsum(f"n{modes},nr{inner[2:]}->ir", full, weights, *vectors[1:])
     np.testing.assert_allclose(tensors.form(*vectors), expected_form, rtol=1e-10, atol=1e-10 * np.abs(full).max())
     np.testing.assert_allclose(
         tensors.weighted_sum(weights, *vectors[1:]), expected_sum, atol=1e-10 * np.abs(expected_sum).max()

@@ -63,13 +63,16 @@ class GEMBase(Estimator):
         """The estimator's parameters as a value; ``chosen`` ones stand for parameters it does not have."""
         return stack_settings(self.get_params(deep=False) | chosen, n_layers)
 
-    def _treated(self, rows: RowSource) -> RowSource:
-        """Rows after the treatment of their columns, which is learnt here and is the first of ``_inputs``."""
+    def _treated(self, rows: RowSource, more: RowSource | None = None) -> RowSource:
+        """Rows after the treatment of their columns, which is learnt here and is the first of ``_inputs``.
+
+        It is learnt from ``more`` rows, where there are: these and others without labels.
+        """
         self._inputs = Chain()
         self.columns_ = None
         if self.columns is None:
             return rows
-        stage, self.columns_ = learn_columns(self, rows, self.columns)
+        stage, self.columns_ = learn_columns(self, rows if more is None else more, self.columns)
         self._inputs = Chain((stage,))
         return treated_rows(stage, rows)
 

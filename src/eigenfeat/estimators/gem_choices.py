@@ -350,7 +350,7 @@ class Search:
                 if value == getattr(start, name) or (name == "label_smoothing" and best.error < SEPARABLE):
                     continue
                 tried = self._try(replace(best.recipe, **{name: value}), best)
-                if name == "base_map" and (tried is None or tried.log_loss > NO_BETTER * best.log_loss):
+                if value == "splines" and (tried is None or tried.log_loss > NO_BETTER * best.log_loss):
                     break  # curves of columns do not help: surfaces over pairs of them will not
                 best = best if tried is None else min(best, tried, key=lambda trial: trial.log_loss)
             self._keep(best.recipe)

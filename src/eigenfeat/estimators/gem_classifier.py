@@ -79,11 +79,12 @@ class GEMClassifier(GEMClassifierBase):
     n_estimators : int
         Classifiers over different random pairs, combined by the geometric mean of their probabilities. Where pairs
         are not drawn, as when there are few classes, each member cuts the classes into two sub-classes of its own.
-    base_map : {"auto", "splines", "products"}, transformer or None
-        What the treated columns pass through first: `ColumnSplines`, the same with products of pairs of columns, or any
-        scikit-learn transformer such as ``RBFSampler`` or ``Nystroem``; rows pass through it block by block. "auto"
-        tries none and "splines" where there are at most 100 columns with values of their own, as pixels have not, and
-        "products" where these make no more columns than there are rows and splines were no worse than none.
+    base_map : {"auto", "splines", "products", "axes"}, transformer or None
+        What the treated columns pass through first: `ColumnSplines`, the same with products of pairs of columns, up to
+        100 leading principal axes, or any scikit-learn transformer such as ``RBFSampler`` or ``Nystroem``; rows pass
+        through it block by block. "auto" tries none and "splines" where there are at most 100 columns with values of
+        their own, as pixels have not, "products" where these make no more columns than there are rows and splines were
+        no worse than none, and "axes" where `fit` is given rows without labels.
     alpha : "auto" or float
         Penalty of the logit, on a mean loss; "auto" tries 100, 10, 1, 0.1 and 0.01 over the number of different rows,
         as far as it is downhill.
@@ -216,7 +217,7 @@ class GEMClassifier(GEMClassifierBase):
         self.random_state = random_state
 
     @checked_fit
-    def fit(self, X, y=None, sample_weight=None, *, groups=None, subclass_labels=None):
+    def fit(self, X, y=None, sample_weight=None, *, groups=None, subclass_labels=None, unlabelled=None):
         """Find features and fit the classifier on them.
 
         Parameters
@@ -235,13 +236,16 @@ class GEMClassifier(GEMClassifierBase):
             together when probabilities are calibrated. Without, equal rows are.
         subclass_labels : (n,) array, optional
             Event of every row, as in `GEMFeatures`.
+        unlabelled : (m, d) array, sparse matrix or dataframe, optional
+            More rows of the same kind without labels: the treatment of columns and the principal axes are learnt from
+            all rows. (-1 in y is a class like any other.)
 
         Returns
         -------
         self
         """
         self.stage_seconds_: dict[str, float] = {}
-        training = self._training_rows(X, y, sample_weight, groups, subclass_labels)
+        training = self._training_rows(X, y, sample_weight, groups, subclass_labels, unlabelled)
         with timed(self.stage_seconds_, "choices"):
             base, recipe, last = self._remembered_choices(training)
         training = self._behind(base, training)
@@ -299,7 +303,9 @@ class GEMClassifier(GEMClassifierBase):
 
     def _free(self, training: Any) -> tuple[Candidates, Recipe]:
         """Candidates of what is left to us, and where the search starts."""
-        candidates: Candidates = {"base_map": self._bases(training), **CANDIDATES}
+        without = () if training.more is None or self.invariances else ("axes",)
+        none, *others = self._bases(training)
+        candidates: Candidates = {"base_map": (none, *without, *others), **CANDIDATES}
         given = {name: getattr(self, name) for name in candidates}
         free = {name: values for name, values in candidates.items() if is_auto(given[name])}
         return free, Recipe(**given | {name: values[0] for name, values in free.items()})

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from eigenfeat._sklearn import COUNT, POSITIVE, HasMethods, Interval, Real, StrOptions
+from eigenfeat.estimators.column_scaler import treated_rows
 from eigenfeat.estimators.column_splines import N_KNOTS, basis_names, basis_sample
 from eigenfeat.estimators.edge import ScoresMixin
 from eigenfeat.estimators.gem_base import GEMFeaturesMixin, check_events
@@ -26,19 +27,26 @@ from eigenfeat.estimators.key_sketch import n_distinct
 from eigenfeat.estimators.memory import expected_of_settings, warn_of_memory
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.estimators.streaming import held_rows, is_stream, refuse_beside_stream
+from eigenfeat.estimators.unlabelled import beside
 from eigenfeat.estimators.validation import check_class_labels, check_weights, class_weights, left_out_keys
 from eigenfeat.features.column_basis import column_basis
 from eigenfeat.features.layer import direction_parts
 from eigenfeat.features.stack import Stack, StackSettings, fit_stack, refuse_equal_members, timed
 from eigenfeat.moments import Moments
 from eigenfeat.rows import ArrayRows, LabelledRows, RandomRows
-from eigenfeat.stages import BaseMap, Beside, Chain, FeatureLayer, Fitted, GeometricMean, Softmax, Stage
+from eigenfeat.scores.axes import ROWS_AN_AXIS, leading_axes
+from eigenfeat.solvers import DenseVectors
+from eigenfeat.stages import Affine, BaseMap, Beside, Chain, FeatureLayer, Fitted, GeometricMean, Softmax, Stage
 
 DEFAULT_PENALTY = 1.0
 """``alpha`` times the different rows where there is nothing to choose it on."""
 
 MOST_SPLINED = 100
 """Columns up to which a basis of single columns is tried: of wide rows they say little."""
+
+MOST_AXES = 100
+"""Leading principal axes that ``base_map="axes"`` takes: GEM compares second moments, which are told from noise along
+more of them than third moments are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +64,8 @@ class TrainingRows:
         Equal for rows that are left out together: the same, or those of the user's groups.
     events : (n,) array, optional
         The user's labels of sub-classes.
+    more : ArrayRows, optional
+        The rows and, after them, those without labels, treated alike.
     """
 
     rows: RandomRows
@@ -63,6 +73,7 @@ class TrainingRows:
     own_keys: np.ndarray
     keys: np.ndarray
     events: np.ndarray | None = None
+    more: ArrayRows | None = None
 
     @property
     def n_different(self) -> int:
@@ -98,7 +109,7 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
     _parameter_constraints: dict = {
         **GEMFeaturesMixin._parameter_constraints,
         "n_estimators": [COUNT],
-        "base_map": [None, StrOptions({"splines", "products"}), HasMethods(["fit", "transform"])],
+        "base_map": [None, StrOptions({"splines", "products", "axes"}), HasMethods(["fit", "transform"])],
         "label_smoothing": [Interval(Real, 0, 1, closed="left")],
         "class_weight": [None, dict, str],
         "classifier_tol": [POSITIVE],
@@ -118,12 +129,12 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
 
     # ------------------------------------------------------------------ fit
 
-    def _training_rows(self, X, y, sample_weight, groups, subclass_labels=None) -> Any:
+    def _training_rows(self, X, y, sample_weight, groups, subclass_labels=None, unlabelled=None) -> Any:
         """Checked rows; the treatment of columns is learnt here."""
         rows: Any
         codes: Any
         if is_stream(X):
-            refuse_beside_stream(groups=groups, subclass_labels=subclass_labels)
+            refuse_beside_stream(groups=groups, subclass_labels=subclass_labels, unlabelled=unlabelled)
             stream, seen = training_stream(self, X, y, sample_weight)
             if not fits_memory(stream):
                 rows = self._treated(stream)
@@ -134,10 +145,25 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
             X, y = self._check(X, y)
             weights = check_weights(sample_weight, X)
             classes, codes = check_class_labels(y, weights, estimator=type(self).__name__)
-        rows = self._treated(ArrayRows(X, codes, weights))
+        more = self._beside(X, weights, unlabelled)
+        rows = self._treated(ArrayRows(X, codes, weights), more)
         own_keys = left_out_keys(None, X, codes, weights)
         keys = own_keys if groups is None else left_out_keys(groups, X, codes, weights)
-        return TrainingRows(rows, classes, own_keys, keys, check_events(subclass_labels, rows))
+        events = check_events(subclass_labels, rows)
+        return TrainingRows(rows, classes, own_keys, keys, events, self._treated_alike(more))
+
+    def _beside(self, X: Any, weights: np.ndarray | None, unlabelled: Any) -> ArrayRows | None:
+        """All rows, those with labels first, where there are others."""
+        if unlabelled is None:
+            return None
+        weights = np.ones(X.shape[0]) if weights is None else weights
+        rows, share = beside(X, weights, self._check(unlabelled, reset=False))
+        return ArrayRows(rows, None, share)
+
+    def _treated_alike(self, rows: ArrayRows | None) -> Any:
+        if rows is None or not self._inputs.stages:
+            return rows
+        return treated_rows(self._inputs.stages[0], rows)  # type: ignore[arg-type]
 
     def _base(self, name: Any, training: Any) -> Chain:
         """A base map learnt from rows: one of ours by name, none, or the user's, which is kept as ``base_map_``.
@@ -148,6 +174,8 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
             return Chain()
         if getattr(self, "invariances", None):
             raise ValueError("invariances transform the inputs, and base_map stands between them and the directions.")
+        if name == "axes":
+            return Chain((principal_axes(training),))
         if isinstance(name, str):
             return Chain((column_basis(basis_sample(training.rows), N_KNOTS, name == "products"),))
         rows, _ = training.sample(BASE_ROWS)
@@ -240,9 +268,12 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         return (GeometricMean(members),)
 
     def _input_names(self, names: Sequence[str]) -> Sequence[str]:
-        base = next((stage for stage in self._inputs.stages if isinstance(stage, FeatureLayer | BaseMap)), None)
+        bases = FeatureLayer | BaseMap | Affine
+        base = next((stage for stage in self._inputs.stages if isinstance(stage, bases)), None)
         if base is None:
             return names
+        if isinstance(base, Affine):
+            return [f"axis{i}" for i in range(base.n_columns(len(names)))]
         if isinstance(base, FeatureLayer):
             return basis_names(base, names)
         return [f"base{i}" for i in range(self._inputs.n_columns(len(names)))]
@@ -283,3 +314,11 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         coef = np.asarray(coef, dtype=np.float64)
         coef = np.concatenate([-coef / 2, coef / 2]) if len(coef) == 1 else coef
         return coef - coef.mean(axis=0)
+
+
+def principal_axes(training: Any) -> Affine:
+    """Treated rows on their leading principal axes, in their own scale; rows without labels count, where there are."""
+    rows = training.sample(BASE_ROWS)[0] if training.more is None else training.more
+    weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights
+    axes = leading_axes(rows.array, weights, max(1, min(MOST_AXES, rows.n_rows // ROWS_AN_AXIS)))
+    return Affine.about(DenseVectors(axes.vectors.astype(rows.dtype)), axes.mean)

@@ -112,6 +112,7 @@ class StreamedTraining:
 
     events = None
     keys = None
+    more = None
 
     @property
     def classes(self) -> np.ndarray:

@@ -13,7 +13,8 @@ from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, HasMethods, Integr
 from eigenfeat._threads import one_blas_thread
 from eigenfeat.estimators.column_scaler import COLUMNS_CONSTRAINT
 from eigenfeat.estimators.edge import FeaturesMixin
-from eigenfeat.estimators.score_tensor_base import ScoreCoordinates, beside, in_spreads
+from eigenfeat.estimators.score_tensor_base import ScoreCoordinates, in_spreads
+from eigenfeat.estimators.unlabelled import beside
 from eigenfeat.estimators.validation import check_weights, distinct_keys
 from eigenfeat.features.maps import FeatureMap, as_feature_map
 from eigenfeat.scores.components import unit_columns

@@ -109,16 +109,6 @@ class ScoreCoordinates(Estimator):
         return Regularisation(self.ridge).with_ridge(score_second_moment(self.score_function_, Z, share))
 
 
-def beside(X: Any, share: np.ndarray, unlabelled: Any) -> tuple[Any, np.ndarray]:
-    """Labelled rows and, after them, those without labels, each of which weighs as much as the mean labelled one."""
-    if unlabelled is None:
-        return X, share
-    if sparse.issparse(X) != sparse.issparse(unlabelled):
-        raise ValueError("unlabelled and X must both be sparse or both be dense: convert one of them.")
-    rows = sparse.vstack([X, unlabelled], format="csr") if sparse.issparse(X) else np.vstack([X, unlabelled])
-    return rows.astype(X.dtype, copy=False), np.append(share, np.full(unlabelled.shape[0], share.mean()))
-
-
 def in_spreads(Y: np.ndarray, share: np.ndarray) -> np.ndarray:
     """Labels in units of their standard deviations: rare classes, and targets of any unit, count like others."""
     share = share / share.sum()

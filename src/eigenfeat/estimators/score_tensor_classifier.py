@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from eigenfeat.estimators.validation import (
     distinct_keys,
     left_out_keys,
 )
-from eigenfeat.features.maps import FeatureMap
+from eigenfeat.features.maps import FeatureMap, as_feature_map
 from eigenfeat.linear.calibration import best_temperature, left_out_parts
 from eigenfeat.scores.cross_tensor import merged_rows
 from eigenfeat.scores.tensors import ScoreFunction
@@ -27,6 +28,8 @@ from eigenfeat.stages import Fitted, Softmax
 
 #: Penalties that are tried, of features whose mean square norm is the number of axes; and the one where none can be.
 ALPHAS = tuple(10.0 ** np.arange(0.5, -5.1, -0.5))
+#: Maps that are tried, in the order of preference.
+MAPS = ("rectified", "identity")
 TRIAL_TOL = 1e-4
 """Relative gap to the minimum at which the logits that choose a penalty stop, however fine the last one is to be."""
 
@@ -37,8 +40,8 @@ class ScoreTensorClassifier(ScoresMixin, Estimator):
     """FEAST's features with a multinomial logit, whose penalty and temperature come from rows that were left out.
 
     The features (`ScoreTensorFeatures`) of the other rows are found again for every part that is left out, because
-    they have seen labels; the penalty with the least log loss there is taken, with the temperature that makes its
-    probabilities honest.
+    they have seen labels; the map and penalty with the least log loss there are taken, with the temperature that makes
+    their probabilities honest. Where labels do not bend, projections as they are serve better than their two sides.
 
     Parameters
     ----------
@@ -48,8 +51,9 @@ class ScoreTensorClassifier(ScoresMixin, Estimator):
     n_components : int or None, default=None
     columns : str, dict or sequence of str, default="auto"
     n_axes : int, "all" or None, default=None
-    feature_map : str, FeatureMap or callable, default="rectified"
         As in :class:`ScoreTensorFeatures`.
+    feature_map : str, FeatureMap or callable, default="auto"
+        As in :class:`ScoreTensorFeatures`; "auto" is "rectified" or "identity", as left-out rows have it.
     alpha : float or None, default=None
         Penalty of the logit, as in :class:`MultinomialLogit`. None: of twelve, that with the least log loss on rows
         left out of features and logit: fold by fold, or once a tenth of more than 5000 rows.
@@ -70,12 +74,16 @@ class ScoreTensorClassifier(ScoresMixin, Estimator):
         and ``strengths_`` say what was chosen.
     logit_ : MultinomialLogit
         Fitted on the features.
+    feature_map_ : str, FeatureMap or callable
+        The map taken.
     alpha_ : float
         The penalty taken.
     temperature_ : float
         What scores are multiplied by before they become probabilities.
     log_losses_ : dict
-        Penalty to the mean log loss of left-out rows; empty where there were none.
+        Penalty to the mean log loss of left-out rows, of the map taken; empty where there were none.
+    map_losses_ : dict
+        Map to the least of these, where it was chosen.
     n_features_in_ : int
     feature_names_in_ : array of str
 
@@ -119,7 +127,7 @@ class ScoreTensorClassifier(ScoresMixin, Estimator):
         n_components=None,
         columns="auto",
         n_axes=None,
-        feature_map="rectified",
+        feature_map="auto",
         alpha=None,
         class_weight=None,
         tol=1e-4,
@@ -165,8 +173,8 @@ class ScoreTensorClassifier(ScoresMixin, Estimator):
         chosen, weight = merged_rows(distinct_keys(X), codes[:, None], weight)  # weights are repetitions, to the bit
         X, codes = X[chosen], codes[chosen]
         unlabelled = None if unlabelled is None else self._check(unlabelled, reset=False)
-        self.alpha_, self.temperature_ = self._choose(X, codes, weight, unlabelled)
-        self.features_ = self._features().fit(X, codes, weight, unlabelled=unlabelled)
+        self.feature_map_, self.alpha_, self.temperature_ = self._choose(X, codes, weight, unlabelled)
+        self.features_ = self._features(self.feature_map_).fit(X, codes, weight, unlabelled=unlabelled)
         rows = self.features_.transform(X)
         self.logit_ = self._logit(self.alpha_, self.tol).fit(rows, codes, self._logit_weights(codes, weight))
         self.n_iter_ = self.logit_.n_iter_
@@ -177,9 +185,10 @@ class ScoreTensorClassifier(ScoresMixin, Estimator):
 
     # ------------------------------------------------------------------ fit, step by step
 
-    def _features(self) -> ScoreTensorFeatures:
-        names = ("prefit", "order", "n_components", "columns", "n_axes", "feature_map", "random_state")
-        return ScoreTensorFeatures(self.score_model, **{name: getattr(self, name) for name in names})
+    def _features(self, feature_map: Any) -> ScoreTensorFeatures:
+        names = ("prefit", "order", "n_components", "columns", "n_axes", "random_state")
+        options = {name: getattr(self, name) for name in names}
+        return ScoreTensorFeatures(self.score_model, feature_map=feature_map, **options)
 
     def _logit(self, alpha: float, tol: float) -> MultinomialLogit:
         return MultinomialLogit(alpha, tol=tol, max_iter=self.max_iter, n_jobs=self.n_jobs)
@@ -189,39 +198,49 @@ class ScoreTensorClassifier(ScoresMixin, Estimator):
             return weight
         return weight * class_weights(self.class_weight, self.classes_, codes, weight)
 
-    def _choose(self, X: Any, codes: np.ndarray, weight: np.ndarray, unlabelled: Any) -> tuple[float, float]:
-        """The penalty of least log loss on rows left out, and the temperature of its probabilities there."""
+    def _choose(self, X: Any, codes: np.ndarray, weight: np.ndarray, unlabelled: Any) -> tuple[Any, float, float]:
+        """The map and penalty of least log loss on rows left out, and the temperature of its probabilities there."""
+        is_auto = isinstance(self.feature_map, str) and self.feature_map == "auto"
+        maps = MAPS if is_auto else (self.feature_map,)
         alphas = ALPHAS if self.alpha is None else (float(self.alpha),)
-        scores: dict[float, list[np.ndarray]] = {alpha: [] for alpha in alphas}
+        scores: dict[tuple[int, float], list[np.ndarray]] = {(m, a): [] for m in range(len(maps)) for a in alphas}
         seen: list[np.ndarray] = []
+        for part, rest in self._parts(X, codes, weight):
+            features = self._features("identity").fit(X[rest], codes[rest], weight[rest], unlabelled=unlabelled)
+            inside, outside = features.transform(X[rest]), features.transform(X[part])
+            logit_weights = self._logit_weights(codes[rest], weight[rest])
+            for m, name in enumerate(maps):  # directions do not depend on the map
+                feature_map = as_feature_map(name).fit(inside)
+                logit = self._logit(1.0, max(self.tol, TRIAL_TOL))
+                for model in logit.alpha_path(feature_map(inside), codes[rest], alphas, logit_weights):
+                    scores[m, model.alpha].append(_columns(model, feature_map(outside)))
+            seen.append(part)
+        self.log_losses_, self.map_losses_ = {}, {}
+        if not seen:
+            return maps[0], (DEFAULT_ALPHA if self.alpha is None else float(self.alpha)), 1.0
+        rows = np.concatenate(seen)
+        judged = {key: _judged(np.vstack(parts), codes[rows], weight[rows]) for key, parts in scores.items()}
+        m, alpha = min(judged, key=lambda key: judged[key][0])
+        self.log_losses_ = {a: loss for (of_map, a), (loss, _) in judged.items() if of_map == m}
+        if is_auto:
+            self.map_losses_ = {name: min(judged[i, a][0] for a in alphas) for i, name in enumerate(maps)}
+        return maps[m], alpha, judged[m, alpha][1]
+
+    def _parts(self, X: Any, codes: np.ndarray, weight: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Rows to leave out and the others, among which every class is."""
         keys = left_out_keys(None, X, codes, weight)
         for part in left_out_parts(len(codes), np.random.RandomState(0), keys):
             part = part[weight[part] > 0]
             rest = np.setdiff1d(np.flatnonzero(weight > 0), part)
-            if not len(part) or len(np.unique(codes[rest])) < len(self.classes_):
-                continue
-            features = self._features().fit(X[rest], codes[rest], weight[rest], unlabelled=unlabelled)
-            inside, outside = features.transform(X[rest]), features.transform(X[part])
-            logit_weights = self._logit_weights(codes[rest], weight[rest])
-            for model in self._logit(1.0, max(self.tol, TRIAL_TOL)).alpha_path(
-                inside, codes[rest], alphas, logit_weights
-            ):
-                scores[model.alpha].append(_columns(model, outside))
-            seen.append(part)
-        self.log_losses_ = {}
-        if not seen:
-            return (DEFAULT_ALPHA if self.alpha is None else float(self.alpha)), 1.0
-        rows = np.concatenate(seen)
-        own, counts = codes[rows], weight[rows]
-        best: dict[float, tuple[float, float]] = {}
-        for alpha, parts in scores.items():
-            stacked = np.vstack(parts)
-            temperature = best_temperature(stacked, own, counts)
-            log_p = log_softmax(temperature * stacked, axis=1)[np.arange(len(own)), own]
-            best[alpha] = (-float(counts @ log_p) / float(counts.sum()), temperature)
-        self.log_losses_ = {alpha: loss for alpha, (loss, _) in best.items()}
-        alpha = min(best, key=lambda candidate: best[candidate][0])
-        return alpha, best[alpha][1]
+            if len(part) and len(np.unique(codes[rest])) == len(self.classes_):
+                yield part, rest
+
+
+def _judged(scores: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
+    """The mean log loss of scores at the temperature that suits them best, and that temperature."""
+    temperature = best_temperature(scores, codes, weight)
+    log_p = log_softmax(temperature * scores, axis=1)[np.arange(len(codes)), codes]
+    return -float(weight @ log_p) / float(weight.sum()), temperature
 
 
 def _columns(model: MultinomialLogit, rows: np.ndarray) -> np.ndarray:

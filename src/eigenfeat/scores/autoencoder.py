@@ -12,6 +12,9 @@ q' = q(1-2r) (paper, eq. 5 and 6):
 
     ∇r = diag(q) M,    ∇²r(I, b, c) = q'∘(Mb)∘(Mc) + q∘κ²W(p'∘Wᵀb∘Wᵀc).
 
+Further derivatives, for orders above three, are sums over partitions of the arguments (Faà di Bruno), each block of
+j arguments a derivative of m, ``κʲ W (sigmoid⁽ʲ⁾ ∘ Wᵀb ∘ Wᵀc ...)``.
+
 A linear output has q = 1, q' = 0: ∇r is symmetric, the field is a gradient, and a product costs
 O(n (d + h)) a vector instead of O(n d h). With the sigmoid output both derivatives are symmetrised over their
 arguments.
@@ -20,14 +23,17 @@ The gain κ = 1 is the paper's model; a free κ makes the model indifferent to t
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
+from numpy.polynomial import polynomial
 from scipy.special import expit
 
 from eigenfeat.rows import Block
-from eigenfeat.scores.tensors import DerivativeTensors, ScoreFunction
+from eigenfeat.scores.tensors import DerivativeTensors, ScoreFunction, same_images
 from eigenfeat.stages import Stage
 
 
@@ -93,6 +99,16 @@ class TiedAutoencoder(ScoreFunction):
     def score1(self, X: np.ndarray) -> np.ndarray:
         return (X - self.reconstruct(X)) / X.dtype.type(self.corruption_variance)
 
+    def score_matching(self, X: np.ndarray) -> np.ndarray:
+        """``½‖S1‖² - tr H`` of every row: in the mean, half the squared distance to the rows' score and a constant."""
+        model = self.astype(X.dtype)
+        f = model.encode(X)
+        r = model.decode(f)
+        at_output = r * (1 - r) if self.sigmoid_output else np.ones_like(r)
+        trace = self.gain * np.einsum("ih,ih->i", f * (1 - f), at_output @ np.square(model.weights))
+        s = (X - r) / self.corruption_variance
+        return np.square(s).sum(axis=1) / 2 - (X.shape[1] - trace) / self.corruption_variance
+
     def tensors_at(self, X: np.ndarray) -> DerivativeTensors:
         kind = SigmoidOutputTensors if self.sigmoid_output else LinearOutputTensors
         return kind(self.astype(X.dtype), X)
@@ -121,9 +137,12 @@ class LinearOutputTensors(DerivativeTensors):
     ``Bᵀs``, W ``BᵀW`` and G, the identity to begin with, ``BᵀB``.
     """
 
+    max_order = None
+
     def __init__(self, model: TiedAutoencoder, X: np.ndarray) -> None:
         f = model.encode(X)
         kappa, self.precision = X.dtype.type(model.gain), X.dtype.type(1 / model.corruption_variance)
+        self.f, self.kappa = f, kappa
         p = f * (1 - f)
         self.W = model.weights
         self.s = self.precision * (X - model.decode(f))
@@ -159,15 +178,29 @@ class LinearOutputTensors(DerivativeTensors):
     def curvature_sum(self, weights: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         return self.W @ ((self.bend.T @ weights) * (self.W.T @ first) * (self.W.T @ second))
 
+    def derivative_form(self, *vectors: np.ndarray) -> np.ndarray:
+        return self._slopes(len(vectors) - 1) @ product(same_images(self.W.T.__matmul__, vectors))
+
+    def derivative_sum(self, weights: np.ndarray, *vectors: np.ndarray) -> np.ndarray:
+        hidden = product(same_images(self.W.T.__matmul__, vectors))
+        return self.W @ ((self._slopes(len(vectors)).T @ weights) * hidden)
+
+    def _slopes(self, k: int) -> np.ndarray:
+        """What the k-th derivative of -r/σ² is of every hidden unit, (n, h)."""
+        return -(self.kappa**k) * self.precision * sigmoid_derivative(self.f, k)
+
 
 class SigmoidOutputTensors(DerivativeTensors):
     """A few (n, h) @ (h, d) GEMMs a vector: ∇r couples all visible with all hidden units at each row."""
+
+    max_order = None
 
     def __init__(self, model: TiedAutoencoder, X: np.ndarray) -> None:
         self.W, self.kappa = model.weights, X.dtype.type(model.gain)
         f = model.encode(X)
         r = model.decode(f)
         self.precision = X.dtype.type(1 / model.corruption_variance)
+        self.f, self.r = f, r
         self.s = self.precision * (X - r)
         self.p = f * (1 - f)
         self.p2 = self.p * (1 - 2 * f)
@@ -236,3 +269,80 @@ class SigmoidOutputTensors(DerivativeTensors):
         through_p = (self.q * b) @ self.W
         hidden = self.p * through_q + self.kappa * self.p2 * (self.W.T @ c) * through_p
         return self.kappa * self.W @ (a @ hidden)
+
+    def derivative_form(self, *vectors: np.ndarray) -> np.ndarray:
+        form = np.empty((len(self.s), vectors[0].shape[1]), dtype=self.s.dtype)
+        for r in range(vectors[0].shape[1]):
+            columns = _columns(vectors, r)
+            outputs = columns[:1] if all(v is columns[0] for v in columns) else columns
+            terms = [self._derivative(_without(columns, place)) @ b for place, b in enumerate(outputs)]
+            form[:, r] = sum(terms) / len(outputs)
+        return -self.precision * form
+
+    def derivative_sum(self, weights: np.ndarray, *vectors: np.ndarray) -> np.ndarray:
+        total = np.empty_like(vectors[0])
+        for r, a in enumerate(weights.T):
+            columns = _columns(vectors, r)
+            outputs = columns[:1] if all(v is columns[0] for v in columns) else columns
+            inputs = [self._derivative_transposed(a, b, _without(columns, place)) for place, b in enumerate(outputs)]
+            mean = sum(inputs) * (len(columns) / len(outputs))
+            total[:, r] = (a @ self._derivative(columns) + mean) / (len(columns) + 1)
+        return -self.precision * total
+
+    def _derivative(self, vectors: Sequence[np.ndarray]) -> np.ndarray:
+        """``∇ᵏr(x_i)(I, b, c, ...)``, (n, d): the free index is the output's."""
+        total = np.zeros_like(self.r)
+        for blocks in partitions(tuple(range(len(vectors)))):
+            inner = [self._of_output([vectors[i] for i in block]) for block in blocks]
+            total += product([sigmoid_derivative(self.r, len(blocks)), *inner])
+        return total
+
+    def _derivative_transposed(self, a: np.ndarray, b: np.ndarray, vectors: Sequence[np.ndarray]) -> np.ndarray:
+        """``Σ_i a_i Σ_o b_o ∇ᵏr_o(x_i)(I, c, ...)``, (d,): the free index is one of the inputs'."""
+        total = np.zeros_like(b)
+        for own, *blocks in partitions((-1, *range(len(vectors)))):  # the free index is in the first block
+            inner = [self._of_output([vectors[i] for i in block]) for block in blocks]
+            at_output = product([b * sigmoid_derivative(self.r, len(blocks) + 1), *inner])
+            slopes = self._slopes([vectors[i] for i in own if i >= 0], len(own))
+            total += self.W @ (a @ ((at_output @ self.W) * slopes))
+        return total
+
+    def _of_output(self, vectors: Sequence[np.ndarray]) -> np.ndarray:
+        """``∇ʲm(x_i)(I, b, c, ...)``, (n, d)."""
+        return self._slopes(vectors, len(vectors)) @ self.W.T
+
+    def _slopes(self, vectors: Sequence[np.ndarray], j: int) -> np.ndarray:
+        """``κʲ sigmoid⁽ʲ⁾ ∘ Wᵀb ∘ Wᵀc ...`` of every hidden unit, (n, h)."""
+        return product([self.kappa**j * sigmoid_derivative(self.f, j), *(self.W.T @ v for v in vectors)])
+
+
+def sigmoid_derivative(value: np.ndarray, k: int) -> np.ndarray:
+    """The k-th derivative of the sigmoid where it has this value: a polynomial, for ``f' = f - f²``."""
+    coefficients = np.array([0.0, 1.0])
+    for _ in range(k):
+        coefficients = polynomial.polymul(polynomial.polyder(coefficients), [0.0, 1.0, -1.0])
+    return polynomial.polyval(value, coefficients.astype(value.dtype))
+
+
+def product(factors: Sequence[np.ndarray]) -> np.ndarray:
+    return reduce(np.multiply, factors)
+
+
+def partitions(items: tuple[int, ...]) -> Iterator[list[tuple[int, ...]]]:
+    """All ways to cut items into blocks; the first item is in the first block."""
+    if not items:
+        yield []
+        return
+    first, *rest = items
+    for others in partitions(tuple(rest)):
+        yield [(first,), *others]
+        for place, block in enumerate(others):
+            yield [(first, *block), *others[:place], *others[place + 1 :]]
+
+
+def _columns(blocks: Sequence[np.ndarray], r: int) -> list[np.ndarray]:
+    return same_images(lambda block: block[:, r], blocks)
+
+
+def _without(items: Sequence[np.ndarray], place: int) -> list[np.ndarray]:
+    return [item for i, item in enumerate(items) if i != place]

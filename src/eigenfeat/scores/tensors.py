@@ -12,7 +12,9 @@ holds for rows drawn from p (Janzamin, Sedghi & Anandkumar, 2014).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+from math import comb
 
 import numpy as np
 
@@ -83,7 +85,7 @@ class ScoreFunction(ABC):
     """A model of the input density that knows its score tensors.
 
     Your own model is a subclass: ``tensors_at`` returns either a :class:`DerivativeTensors` (supply products
-    with s, ∇s and ∇²s) or a :class:`ScoreTensors` of your own.
+    with s, ∇s and ∇²s, for orders above three with further derivatives) or a :class:`ScoreTensors` of your own.
     """
 
     @abstractmethod
@@ -96,13 +98,18 @@ class ScoreFunction(ABC):
 
 
 class DerivativeTensors(ScoreTensors):
-    """Score tensors of orders one to three from products with s, H = ∇s and K = ∇²s.
+    """Score tensors from products with s, H = ∇s, K = ∇²s and, where the model knows them, further derivatives.
 
-    H and K have to be symmetric in all their arguments: they are derivatives of a gradient. A model whose
-    field is only nearly one returns the products of their symmetric parts.
+    The recursion ``S_m = s ⊗ S_{m-1} - ∇S_{m-1}`` unrolls into sums over parts J of the arguments,
+
+        S_m(b_1..b_m) = Σ_J (-1)^|J| ∇^|J|s(b_m, b_J) S(all others),
+
+    so nothing but derivatives of s is needed. These have to be symmetric in all their arguments: they are derivatives
+    of a gradient. A model whose field is only nearly one returns the products of their symmetric parts. With
+    `derivative_form` and `derivative_sum` there is no highest order (``max_order = None``); without, it is three.
     """
 
-    max_order = 3
+    max_order: int | None = 3
 
     @abstractmethod
     def project(self, vectors: np.ndarray) -> np.ndarray:
@@ -128,51 +135,109 @@ class DerivativeTensors(ScoreTensors):
     def curvature_sum(self, weights: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """``Σ_i weights_ir K(x_i)(I, b_r, c_r)``, (d, r)."""
 
+    def derivative_form(self, *vectors: np.ndarray) -> np.ndarray:
+        """``∇^{m-1}s(x_i)(b_r, c_r, ...)`` of m > 3 blocks, (n, r)."""
+        raise NotImplementedError(f"{type(self).__name__} has derivatives of its score up to the second only.")
+
+    def derivative_sum(self, weights: np.ndarray, *vectors: np.ndarray) -> np.ndarray:
+        """``Σ_i weights_ir ∇^{m-1}s(x_i)(I, b_r, ...)`` of m - 1 > 2 blocks, (d, r)."""
+        raise NotImplementedError(f"{type(self).__name__} has derivatives of its score up to the second only.")
+
     def form(self, *vectors: np.ndarray) -> np.ndarray:
-        if len(vectors) == 1:
-            return self.project(*vectors)
-        if len(vectors) == 2:
-            b, c = vectors
-            sb = self.project(b)
-            sc = sb if c is b else self.project(c)
-            return sb * sc - self.jacobian_form(b, c)
-        b, c, d = vectors
-        if b is c is d:
-            return self.along(b, 3).form()
-        sb, sc, sd = map(self.project, vectors)
-        transpositions = sb * self.jacobian_form(c, d) + sc * self.jacobian_form(b, d) + sd * self.jacobian_form(b, c)
-        return sb * sc * sd - transpositions + self.curvature_form(b, c, d)
+        if all(block is vectors[0] for block in vectors):
+            return self.along(vectors[0], len(vectors)).form()
+        return _Recursion(self, vectors).value(tuple(range(len(vectors))))
 
     def weighted_sum(self, weights: np.ndarray, *vectors: np.ndarray) -> np.ndarray:
         if not vectors:
             return self.combine(weights)
-        if len(vectors) == 1:
-            (b,) = vectors
-            return self.combine(weights * self.project(b)) - self.jacobian_sum(weights, b)
-        b, c = vectors
-        if c is b:
-            return self.along(b, 3).weighted_sum(weights)
-        sb, sc = self.project(b), self.project(c)
-        along_s = self.combine(weights * (sb * sc - self.jacobian_form(b, c)))
-        along_H = self.jacobian_sum(weights * sb, c) + self.jacobian_sum(weights * sc, b)
-        return along_s - along_H + self.curvature_sum(weights, b, c)
+        if all(block is vectors[0] for block in vectors):
+            return self.along(vectors[0], len(vectors) + 1).weighted_sum(weights)
+        return _Recursion(self, vectors).weighted_sum(weights)
 
     def along(self, V: np.ndarray, order: int) -> ScoreTensorsAlong:
-        return ThirdOrderAlong(self, V) if order == 3 else super().along(V, order)
+        return DerivativesAlong(self, V, order)
+
+    def any_form(self, vectors: Sequence[np.ndarray]) -> np.ndarray:
+        """The derivative that has as many arguments."""
+        names: dict[int, Callable] = {1: self.project, 2: self.jacobian_form, 3: self.curvature_form}
+        return names.get(len(vectors), self.derivative_form)(*vectors)
+
+    def any_sum(self, weights: np.ndarray, vectors: Sequence[np.ndarray]) -> np.ndarray:
+        """The weighted sum of the derivative that has one argument more."""
+        names: dict[int, Callable] = {0: self.combine, 1: self.jacobian_sum, 2: self.curvature_sum}
+        return names.get(len(vectors), self.derivative_sum)(weights, *vectors)
 
 
-class ThirdOrderAlong(ScoreTensorsAlong):
-    """Third-order products along V; the projections ``s·v`` and ``vᵀHv`` serve the value and its slope."""
+class DerivativesAlong(ScoreTensorsAlong):
+    """Products along V: all choices of j arguments are alike, and lower orders serve the value and its slope.
 
-    def __init__(self, tensors: DerivativeTensors, V: np.ndarray) -> None:
-        self.derivatives, self.V = tensors, V
-        self.projections, self.jacobians = tensors.project(V), tensors.jacobian_form(V, V)
+    With ``D_j = ∇^{j-1}s(v, ..., v)``: ``S_m = Σ_j (m-1 over j) (-1)ʲ D_{j+1} S_{m-1-j}``.
+    """
+
+    def __init__(self, tensors: DerivativeTensors, V: np.ndarray, order: int) -> None:
+        self.derivatives, self.V, self.order = tensors, V, order
+        self.of_score = [tensors.any_form([V] * j) for j in range(1, order)]
+        self.values: list[np.ndarray] = []  # S_1 to S_{m-1}
+        while len(self.values) < order - 1:
+            self.values.append(self._next())
+
+    def _next(self) -> np.ndarray:
+        m = len(self.values) + 1
+        total = (-1) ** (m - 1) * self.of_score[m - 1]
+        for j in range(m - 1):
+            total = total + (comb(m - 1, j) * (-1) ** j) * (self.of_score[j] * self.values[m - 2 - j])
+        return total
 
     def form(self) -> np.ndarray:
-        cubic = self.projections * (self.projections**2 - 3 * self.jacobians)
-        return cubic + self.derivatives.curvature_form(self.V, self.V, self.V)
+        if len(self.of_score) < self.order:
+            self.of_score.append(self.derivatives.any_form([self.V] * self.order))
+        return self._next()
 
     def weighted_sum(self, weights: np.ndarray) -> np.ndarray:
-        along_s = self.derivatives.combine(weights * (self.projections**2 - self.jacobians))
-        along_H = self.derivatives.jacobian_sum(weights * self.projections, self.V)
-        return along_s - 2 * along_H + self.derivatives.curvature_sum(weights, self.V, self.V)
+        m = self.order
+        total = (-1) ** (m - 1) * self.derivatives.any_sum(weights, [self.V] * (m - 1))
+        for j in range(m - 1):
+            share = self.derivatives.any_sum(weights * self.values[m - 2 - j], [self.V] * j)
+            total = total + (comb(m - 1, j) * (-1) ** j) * share
+        return total
+
+
+class _Recursion:
+    """Score tensors of any of the vectors at hand; what is asked for twice is computed once."""
+
+    def __init__(self, tensors: DerivativeTensors, vectors: Sequence[np.ndarray]) -> None:
+        self.tensors, self.vectors = tensors, vectors
+        self.values: dict[tuple[int, ...], np.ndarray] = {(): np.ones((), dtype=np.float32)}  # widens nothing
+        self.of_score: dict[tuple[int, ...], np.ndarray] = {}
+
+    def value(self, places: tuple[int, ...]) -> np.ndarray:
+        """``S_m(x_i)`` of the vectors at these places, (n, r)."""
+        if places not in self.values:
+            *rest, last = places
+            terms = [
+                (-1) ** len(joined) * self._of_score((*joined, last)) * self.value(others)
+                for joined, others in _parted(tuple(rest))
+            ]
+            self.values[places] = np.add.reduce(terms)
+        return self.values[places]
+
+    def weighted_sum(self, weights: np.ndarray) -> np.ndarray:
+        """``Σ_i weights_ir S_m(x_i)(I, all vectors)``, (d, r)."""
+        terms = [
+            (-1) ** len(joined) * self.tensors.any_sum(weights * self.value(others), [self.vectors[i] for i in joined])
+            for joined, others in _parted(tuple(range(len(self.vectors))))
+        ]
+        return np.add.reduce(terms)
+
+    def _of_score(self, places: tuple[int, ...]) -> np.ndarray:
+        if places not in self.of_score:
+            self.of_score[places] = self.tensors.any_form([self.vectors[i] for i in places])
+        return self.of_score[places]
+
+
+def _parted(places: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Every choice of some places, and the others."""
+    for count in range(len(places) + 1):
+        for joined in combinations(places, count):
+            yield joined, tuple(i for i in places if i not in joined)
