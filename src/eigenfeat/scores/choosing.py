@@ -72,16 +72,12 @@ def choose_setting(
     def tried(setting: Setting) -> Trial:
         trainer = make(*setting)
         trainer.observe(X[rest], of_rest)
-        train(
-            trainer,
-            X[rest],
-            X[left_out],
-            batch_size=batch_size,
-            max_iter=EPOCHS,
-            tol=TOL,
-            patience=PATIENCE,
-            weights=(of_rest, of_left_out),
-        )
+
+        def epoch(trainer: AutoencoderTrainer) -> AutoencoderTrainer:
+            trainer.epoch(X[rest], batch_size, of_rest)
+            return trainer
+
+        trainer, _ = train(trainer, epoch, X[left_out], max_iter=EPOCHS, tol=TOL, patience=PATIENCE, weight=of_left_out)
         losses = variance * trainer.model().score_matching(X[left_out].astype(np.float64))
         return Trial(setting, losses if of_left_out is None else losses * of_left_out / of_left_out.mean())
 
