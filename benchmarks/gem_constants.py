@@ -37,6 +37,7 @@ VARIED: dict[str, tuple[Any, ...]] = {
     "MANY_NUMBERS": (0, np.inf),
     "PRODUCT_COLUMNS": (300, 1200),
     "FEW_NUMBERS": (0, 1e9),
+    "FREE_OPERATIONS": (0, 1e8),
     "classifier_tol": (1e-1, 1e-3, 1e-4),
     "ridge": ((0.3,), (0.3, 0.03, 1.0)),
     "feature_map": (("soft-cubic", "spline"),),

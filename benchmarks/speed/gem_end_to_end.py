@@ -57,7 +57,14 @@ def model_of(name: str):
         "mnist": GEMClassifier(n_components=30, ridge=0.5, min_eigenvalue=2.5, alpha=2e-4),
         "mnist, defaults": GEMClassifier(),
         "covertype, splines": GEMClassifier(
-            20, ridge=0.05, feature_map=SplineMap(12), constant=True, alpha=1e-6, label_smoothing=0.1, max_iter=40
+            20,
+            ridge=0.05,
+            feature_map=SplineMap(12),
+            base_map=None,
+            constant=True,
+            alpha=1e-6,
+            label_smoothing=0.1,
+            max_iter=40,
         ),
     }[name]
 

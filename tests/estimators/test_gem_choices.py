@@ -13,7 +13,7 @@ from sklearn.model_selection import train_test_split
 
 from eigenfeat import GEMClassifier, MultinomialLogit, load, save
 from eigenfeat.estimators.gem_choices import (
-    HOPELESS,
+    NO_BETTER,
     PENALTIES,
     SEARCH_ROWS,
     LeftOut,
@@ -59,8 +59,7 @@ def trial_rows(X, y, weights=None, keys=None):
 def first_scores(rows, penalty=1.0):
     """Of the rows that the first split leaves out."""
     fit = TrialFit(plain(2)._settings(), MultinomialLogit(label_smoothing=0.1), lambda rows: rows, 0)
-    first = replace(rows, splits=rows.splits[:1])
-    return first.left_out(first.folds(Chain(), fit), fit)(penalty).scores
+    return rows.left_out(rows.folds(Chain(), fit), fit)(penalty, 1).scores
 
 
 def test_left_out_rows_take_part_in_nothing():
@@ -127,20 +126,23 @@ def test_a_sample_is_of_different_rows_in_any_order_with_some_of_every_class():
 
 
 class RowsOfKnownLoss:
-    """In place of `TrialRows`: scores of two classes with the errors that a function of recipe and penalty says."""
+    """In place of `TrialRows`: scores of two classes with the errors that a function of recipe and penalty says.
 
-    def __init__(self, errors):
-        self.errors, self.asked, self.made = errors, [], []
+    The first of several splits may have errors of its own.
+    """
+
+    def __init__(self, errors, of_first=None, n_splits=1):
+        self.errors, self.of_first, self.splits = errors, of_first or errors, [None] * n_splits
+        self.asked, self.made = [], []
 
     def folds(self, base, recipe):
         self.made.append(recipe.features)
-        return []
 
     def left_out(self, folds, recipe):
-        def scores(penalty):
-            self.asked.append((recipe, penalty))
-            n_wrong = round(10_000 * self.errors(recipe, penalty))
-            wrong = np.arange(10_000) < n_wrong
+        def scores(penalty, n_splits):
+            self.asked.append((recipe, penalty, n_splits))
+            errors = self.of_first if n_splits < len(self.splits) else self.errors
+            wrong = np.arange(10_000) < round(10_000 * errors(recipe, penalty))
             s = np.where(wrong, 1.0, -1.0)
             return LeftOut(penalty, np.column_stack([-s, s]), np.zeros(10_000, dtype=int), np.full(10_000, 1e-4))
 
@@ -151,8 +153,8 @@ START = Recipe(None, "soft-cubic", 0.2, 0.3)
 FREE = {"base_map": [None, "splines"], "ridge": [0.3, 1.0], "label_smoothing": [0.2, 0.0]}
 
 
-def searched(errors, free=FREE):
-    rows = RowsOfKnownLoss(errors)
+def searched(errors, free=FREE, **splits):
+    rows = RowsOfKnownLoss(errors, **splits)
     search = Search(rows, dict.fromkeys([None, "splines", "products"], Chain()), lambda recipe: recipe, PENALTIES, [])
     best = search.best(free, START)
     assert len(set(rows.made)) == len(rows.made)  # labels alone do not ask for other features
@@ -164,17 +166,17 @@ def test_the_penalty_is_where_a_parabola_through_the_best_three_is_least():
         return 0.2 + 0.01 * (np.log10(penalty) - 0.3) ** 2
 
     best, asked, trials = searched(errors, {})
-    assert sorted(penalty for _, penalty in asked) == [0.1, 1.0, 10.0, 100.0]
+    assert sorted(penalty for _, penalty, _ in asked) == [0.1, 1.0, 10.0, 100.0]
     assert np.log10(best.penalty) == pytest.approx(0.3, abs=0.02)
     assert best.error == pytest.approx(errors(START, 1.0), abs=1e-4)
-    assert [trial.penalty for trial in trials] == [100.0, 10.0, 1.0, 0.1]
+    assert sorted(trial.penalty for trial in trials) == [0.1, 1.0, 10.0, 100.0]
 
 
 @pytest.mark.parametrize(("slope", "end"), [(0.02, 0.01), (-0.02, 100.0)])
 def test_penalties_are_followed_downhill_to_the_end(slope, end):
     best, asked, _ = searched(lambda recipe, penalty: 0.2 + slope * np.log10(penalty), {})
     assert best.penalty == end
-    assert len(asked) == len({penalty for _, penalty in asked}) <= len(PENALTIES)
+    assert len(asked) == len({penalty for _, penalty, _ in asked}) <= len(PENALTIES)
 
 
 def test_settings_are_varied_one_after_the_other_from_the_best_so_far():
@@ -184,7 +186,7 @@ def test_settings_are_varied_one_after_the_other_from_the_best_so_far():
 
     best, asked, _ = searched(errors)
     assert best.recipe == Recipe("splines", "soft-cubic", 0.2, 1.0)
-    assert {recipe for recipe, _ in asked} == {
+    assert {recipe for recipe, _, _ in asked} == {
         START,
         Recipe("splines", "soft-cubic", 0.2, 0.3),
         Recipe("splines", "soft-cubic", 0.2, 1.0),
@@ -208,8 +210,31 @@ def test_hopeless_settings_cost_one_fit_and_separable_classes_keep_smooth_labels
     best, asked, trials = searched(errors, {"ridge": [0.3, 1.0], "label_smoothing": [0.2, 0.0]})
     assert best.recipe == START
     (tried,) = [trial for trial in trials if trial.recipe.ridge == 1.0]
-    assert tried.log_loss > HOPELESS * best.log_loss
-    assert all(recipe.label_smoothing == 0.2 for recipe, _ in asked)
+    assert tried.log_loss > NO_BETTER * best.log_loss
+    assert all(recipe.label_smoothing == 0.2 for recipe, _, _ in asked)
+
+
+@pytest.mark.parametrize(("on_first", "survives"), [(0.35, False), (0.25, True)])
+def test_what_is_hopeless_on_the_first_split_is_not_tried_on_the_others(on_first, survives):
+    def errors(recipe, penalty):
+        return 0.25 if recipe.base_map is None else 0.1
+
+    def of_first(recipe, penalty):
+        return 0.25 if recipe.base_map is None else on_first
+
+    best, asked, _ = searched(errors, {"base_map": [None, "splines"]}, of_first=of_first, n_splits=3)
+    assert (best.recipe.base_map == "splines") == survives
+    assert {n_splits for recipe, _, n_splits in asked if recipe.base_map == "splines"} == ({1, 3} if survives else {1})
+    assert best.splits == 3 and best.error == pytest.approx(0.1 if survives else 0.25, abs=1e-4)
+
+
+def test_penalties_are_followed_on_the_first_split_and_settled_on_all():
+    def errors(recipe, penalty):
+        return 0.2 + 0.01 * (np.log10(penalty) + 1) ** 2
+
+    best, asked, _ = searched(errors, {}, n_splits=3)
+    assert best.penalty == pytest.approx(0.1, rel=0.1) and best.splits == 3
+    assert sorted(penalty for _, penalty, n_splits in asked if n_splits == 3) == [0.01, 0.1, 1.0]
 
 
 def test_scores_of_left_out_rows_are_weighted():

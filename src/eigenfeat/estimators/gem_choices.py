@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from time import perf_counter
 from typing import Any
 
@@ -48,10 +49,12 @@ FIRST_PENALTY = 1
 """Place of the one that is tried first, and then the larger one before it, which is quicker to fit."""
 
 NO_BETTER = 1.02
-"""Products of columns are not tried when splines of single columns have this times the log loss of none."""
+"""Products of columns are not tried when splines of single columns have this times the log loss of none, nor other
+penalties with another ridge, map or smoothing that has, at the best penalty so far, this times the best log loss."""
 
 HOPELESS = 1.05
-"""Another ridge, map or smoothing is given up when its log loss, at the best penalty so far, is this times the best."""
+"""A recipe is given up when its log loss on the first split is this times the best recipe's there: on a third of a
+thousand rows equals differ by some hundredths."""
 
 TRIAL_COLUMNS = 1000
 """Columns a layer of a trial makes of its directions at most, where nobody says how many: a quarter of a fit's."""
@@ -134,9 +137,10 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Trial:
-    """A recipe with one penalty, and how it did on left-out rows."""
+    """A recipe with one penalty, and how it did on the rows that some splits left out."""
 
     recipe: Recipe
+    splits: int
     penalty: float
     temperature: float
     log_loss: float
@@ -217,11 +221,11 @@ class TrialRows:
         n_training = float(np.mean([n_distinct(own_keys[train]) for train, _ in splits])) if splits else 0.0
         return cls(sample, classes, splits, n_training, events)
 
-    def folds(self, base: Chain, fit: TrialFit) -> list[Fold]:
-        """Features of every split, found without its left-out rows."""
+    def folds(self, base: Chain, fit: TrialFit) -> Callable[[int], Fold]:
+        """Features by the number of a split, found without its left-out rows, made when first asked for."""
         rows: RandomRows = base.over(self.rows)  # type: ignore[assignment]
         rows = _held(rows) if base.stages else rows
-        return [self._fold(rows, split, fit) for split in self.splits]
+        return cache(lambda number: self._fold(rows, self.splits[number], fit))
 
     def _fold(self, rows: RandomRows, split: Split, fit: TrialFit) -> Fold:
         train, test = (ChosenRows(rows, part) for part in split)
@@ -234,16 +238,71 @@ class TrialRows:
             *(ArrayRows(chain.at(part).astype(dtype, copy=False), part.labels, part.weights) for part in (train, test))
         )
 
-    def left_out(self, folds: Sequence[Fold], fit: TrialFit) -> Callable[[float], LeftOut]:
-        """A function from a penalty to the scores of the left-out rows; fits start from the one before."""
-        paths = [fit.logit.path_rows(fit.weighted(fold.train), calibrate=False) for fold in folds]
+    def left_out(self, fold: Callable[[int], Fold], fit: TrialFit) -> Callable[[float, int], LeftOut]:
+        """A function from a penalty to scores of what the first splits leave out; fits start from the one before."""
+        path = cache(lambda number: fit.logit.path_rows(fit.weighted(fold(number).train), calibrate=False))
 
-        def at(penalty: float) -> LeftOut:
-            fitted = [path(penalty / self.n_training) for path in paths]
-            scores = [class_scores(logit, fold.test.array) for logit, fold in zip(fitted, folds)]
-            return LeftOut.of(penalty, np.concatenate(scores), [fold.test for fold in folds])
+        @cache
+        def scores(number: int, penalty: float) -> np.ndarray:
+            return class_scores(path(number)(penalty / self.n_training), fold(number).test.array)
+
+        def at(penalty: float, n_splits: int) -> LeftOut:
+            found = [scores(number, penalty) for number in range(n_splits)]
+            return LeftOut.of(penalty, np.concatenate(found), [fold(number).test for number in range(n_splits)])
 
         return at
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Trials of one recipe along the penalties, on the first split or on more.
+
+    Attributes
+    ----------
+    recipe : Recipe
+    left_out : callable
+        As `TrialRows.left_out` returns it.
+    penalties : sequence of float
+        Descending.
+    trials : list of Trial
+        Added to.
+    tried : dict
+        Those of this path, by the place of the penalty and the number of splits.
+    """
+
+    recipe: Recipe
+    left_out: Callable[[float, int], LeftOut]
+    penalties: Sequence[float]
+    trials: list[Trial]
+    tried: dict[tuple[int, int], Trial] = field(default_factory=dict)
+
+    def loss(self, place: int, n_splits: int) -> float:
+        """Log loss on what the first splits leave out; infinite beyond the ends."""
+        if not 0 <= place < len(self.penalties):
+            return np.inf
+        if (place, n_splits) not in self.tried:
+            self.tried[place, n_splits] = self._trial(self.penalties[place], n_splits)
+            self.trials.append(self.tried[place, n_splits])
+        return self.tried[place, n_splits].log_loss
+
+    def _trial(self, penalty: float, n_splits: int) -> Trial:
+        start = perf_counter()
+        found = self.left_out(penalty, n_splits)
+        temperature = found.temperature
+        found_loss = found.log_loss(temperature)
+        seconds = perf_counter() - start
+        return Trial(self.recipe, n_splits, penalty, temperature, found_loss, found.error, seconds)
+
+    def downhill(self, place: int, n_splits: int) -> int:
+        """Where a walk ends that goes one way or, if that is up, the other."""
+        step = -1 if self.loss(place - 1, n_splits) < self.loss(place, n_splits) else 1
+        while self.loss(place + step, n_splits) < self.loss(place, n_splits):
+            place += step
+        return place
+
+    def of_all(self, n_splits: int) -> list[Trial]:
+        """Trials on so many splits, by descending penalty."""
+        return [self.tried[place, n] for place, n in sorted(self.tried) if n == n_splits]
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,7 +320,10 @@ class Search:
         ``alpha`` times rows, descending.
     trials : list of Trial
     folds : dict
-        Features that were made, by the part of a recipe that they depend on.
+        Features by the part of a recipe that they depend on.
+    first_losses : dict
+        Functions that return the log loss of a recipe's best penalty on the first split, where others are held
+        against it: few rows are compared with the same few.
     """
 
     rows: TrialRows
@@ -269,7 +331,8 @@ class Search:
     fit: Callable[[Recipe], TrialFit]
     penalties: Sequence[float]
     trials: list[Trial]
-    folds: dict[tuple, list[Fold]] = field(default_factory=dict)
+    folds: dict[tuple, Callable[[int], Fold]] = field(default_factory=dict)
+    first_losses: dict[Recipe, Callable[[], float]] = field(default_factory=dict)
 
     def best(self, free: Candidates, start: Recipe) -> Trial:
         """The trial of least log loss: one field of the recipe after the other is varied, in the order of ``free``."""
@@ -278,51 +341,42 @@ class Search:
 
     def _best(self, free: Candidates, start: Recipe) -> Trial:
         best = self._try(start, None)
+        assert best is not None
         for name, values in free.items():
             for value in values:
                 if value == getattr(start, name) or (name == "label_smoothing" and best.error < SEPARABLE):
                     continue
                 tried = self._try(replace(best.recipe, **{name: value}), best)
-                if name == "base_map" and tried.log_loss > NO_BETTER * best.log_loss:
+                if name == "base_map" and (tried is None or tried.log_loss > NO_BETTER * best.log_loss):
                     break  # curves of columns do not help: surfaces over pairs of them will not
-                best = min(best, tried, key=lambda trial: trial.log_loss)
+                best = best if tried is None else min(best, tried, key=lambda trial: trial.log_loss)
             self._keep(best.recipe)
         return best
 
-    def _try(self, recipe: Recipe, best: Trial | None) -> Trial:
-        """The best penalty for a recipe: downhill from that of the best recipe, one way or, if it is up, the other."""
+    def _try(self, recipe: Recipe, best: Trial | None) -> Trial | None:
+        """The best penalty for a recipe, found on the first split and then on all; none for one that is hopeless."""
         report(f"choices: trial {len(self.trials) + 1}", note="" if best is None else f"log loss {best.log_loss:.4f}")
         fit = self.fit(recipe)
         if recipe.features not in self.folds:
             self.folds[recipe.features] = self.rows.folds(self.bases[recipe.base_map], fit)
-        left_out = self.rows.left_out(self.folds[recipe.features], fit)
-        tried: dict[int, Trial] = {}
-
-        def loss(place: int) -> float:
-            if not 0 <= place < len(self.penalties):
-                return np.inf
-            if place not in tried:
-                start = perf_counter()
-                found = left_out(self.penalties[place])
-                temperature = found.temperature
-                found_loss = found.log_loss(temperature)
-                seconds = perf_counter() - start
-                tried[place] = Trial(recipe, found.penalty, temperature, found_loss, found.error, seconds)
-            return tried[place].log_loss
-
-        place = self._start(best)
-        if best is None or loss(place) <= HOPELESS * best.log_loss or recipe.base_map != best.recipe.base_map:
-            step = -1 if loss(place - 1) < loss(place) else 1
-            while loss(place + step) < loss(place):
-                place += step
-        path = [tried[i] for i in sorted(tried)]
-        self.trials.extend(path)
-        return _between(path)
+        path = Path(recipe, self.rows.left_out(self.folds[recipe.features], fit), self.penalties, self.trials)
+        n_splits, place = len(self.rows.splits), self._start(best)
+        is_base = best is None or recipe.base_map != best.recipe.base_map  # of other inputs: any penalty may serve
+        if n_splits > 1:
+            place = path.downhill(place, 1) if is_base and len(self.penalties) > 1 else place
+            if best is not None and path.loss(place, 1) > HOPELESS * self.first_losses[best.recipe]():
+                return None
+        if is_base or path.loss(place, n_splits) <= NO_BETTER * best.log_loss:  # type: ignore[union-attr]
+            place = path.downhill(place, n_splits)
+        self.first_losses[recipe] = partial(path.loss, place, 1)
+        return _between(path.of_all(n_splits))
 
     def _keep(self, recipe: Recipe) -> None:
         """Forget the features of other recipes."""
         for features in self.folds.keys() - {recipe.features}:
             del self.folds[features]
+        for other in self.first_losses.keys() - {recipe}:
+            del self.first_losses[other]
 
     def _start(self, best: Trial | None) -> int:
         if best is None or len(self.penalties) == 1:
@@ -330,7 +384,7 @@ class Search:
         return int(np.argmin(np.abs(np.log(np.asarray(self.penalties) / best.penalty))))
 
 
-def _between(path: list[Trial]) -> Trial:
+def _between(path: Sequence[Trial]) -> Trial:
     """The best of a path, its penalty (and temperature) at the vertex of the parabola through it and its neighbours."""
     i = int(np.argmin([trial.log_loss for trial in path]))
     if i in (0, len(path) - 1):

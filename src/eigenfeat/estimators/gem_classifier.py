@@ -112,7 +112,8 @@ class GEMClassifier(GEMClassifierBase):
     choices_ : dict
         What was chosen or given: base_map, feature_map, label_smoothing, ridge, alpha, and the temperature found.
     trials_ : list of dict
-        Every trial: its settings, penalty (alpha times rows), temperature, log loss, error and seconds.
+        Every trial: its settings, on how many splits, penalty (alpha times rows), temperature, log loss, error and
+        seconds.
     stacks_ : tuple of `eigenfeat.features.stack.Stack`
         The layers of each member as a value, with what is known of each direction.
     kept_ : `eigenfeat.rows.Kept`

@@ -41,8 +41,9 @@ SMOOTHED_NEWTON_GAP = 1e-3
 # Rows in the Gram matrix: enough, per column, for a sample to stand for all; all of them when they are few.
 GRAM_ROWS_PER_COLUMN = 1
 MIN_GRAM_ROWS = 10_000
-# A preconditioner of fewer operations than this is built at every step: some milliseconds.
-FREE_OPERATIONS = 1e8
+# A preconditioner of fewer operations than this is built at every step: it takes no longer than the step itself. Up to
+# 1e8, some milliseconds, searches on small tables took up to a third longer (benchmarks/gem_constants.py).
+FREE_OPERATIONS = 1e6
 # A pass does few operations on a number it has read: it takes this many times as long as a matrix product of
 # equal work. Measured (benchmarks/speed/constants.py) 3.2-3.4 with ten classes, 8.5-10.6 with two.
 PASS_SLOWNESS = 5.0
