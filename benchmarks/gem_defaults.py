@@ -1,17 +1,19 @@
 """GEMClassifier with no settings against what a user would pick instead, also with none, on sets of different kinds.
 
-    python benchmarks/gem_defaults.py [--sets digits wine] [--splits 3] [--rivals lightgbm]
+    python benchmarks/gem_defaults.py [--sets digits wine] [--splits 3] [--rivals lightgbm] [--keep FOLDER]
 
 Every model gets the table as it comes. Rivals: LightGBM, ExtraTrees(300) and HistGradientBoosting with defaults, and a
 support vector machine on standardised columns with a grid of nine points chosen by three-fold cross-validation. Splits
 are random and stratified; speech is split by utterance. Seconds are CPU seconds of a fit (one core, all threads
 counted). Nothing is chosen on test rows. The last lines are geometric means over sets: a set's error and log loss are
-means over its splits, half an error is added to both sides of an error ratio so that it stays finite.
+means over its splits, half an error is added to both sides of an error ratio so that it stays finite. With
+``--keep`` a later run finds what an earlier one measured: sets may so be run one by one, and all of them printed.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import warnings
 from collections.abc import Callable
@@ -139,8 +141,8 @@ def geometric(ratios: list[float]) -> str:
     return f"{np.exp(np.nanmean(np.log(ratios))):.2f} (largest {np.nanmax(ratios):.2f})"
 
 
-def compare(name: str, n_splits: int, rivals: list[str]) -> dict[str, np.ndarray]:
-    """Mean error, log loss and seconds of every model; prints them."""
+def measure(name: str, n_splits: int, rivals: list[str]) -> dict:
+    """Error, log loss and seconds of every model in every split, and what GEM chose in the last."""
     load, n_train, n_test = SETS[name]
     data = load()
     found: dict[str, list] = {model: [] for model in ("gem", *rivals)}
@@ -150,12 +152,30 @@ def compare(name: str, n_splits: int, rivals: list[str]) -> dict[str, np.ndarray
         found["gem"].append(measured(model, *parts))
         for rival in rivals:
             found[rival].append(measured(RIVALS[rival](parts[0]), *parts))
-    means = {model: np.mean(values, axis=0) for model, values in found.items()}
     X, _, y, y_test = parts
-    means["n_test"] = np.array(len(y_test))
     chosen = ", ".join(f"{key}={value}" for key, value in model.choices_.items() if key not in ("alpha", "temperature"))
-    print(f"{name}: {len(y)} rows, {X.shape[1]} columns, {y.max() + 1} classes; chosen in the last split: {chosen}")
-    for model_name, values in found.items():
+    size = f"{len(y)} rows, {X.shape[1]} columns, {y.max() + 1} classes"
+    return {"found": found, "n_test": len(y_test), "about": f"{name}: {size}; chosen in the last split: {chosen}"}
+
+
+def kept(keep: Path | None, name: str, n_splits: int, rivals: list[str]) -> dict:
+    """`measure`, or what was kept of it."""
+    file = None if keep is None else keep / f"{name}, {n_splits} splits, {', '.join(rivals)}.json"
+    if file is not None and file.exists():
+        return json.loads(file.read_text())
+    result = measure(name, n_splits, rivals)
+    if file is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(result))
+    return result
+
+
+def compare(result: dict) -> dict[str, np.ndarray]:
+    """Mean error, log loss and seconds of every model; prints them."""
+    means = {model: np.mean(values, axis=0) for model, values in result["found"].items()}
+    means["n_test"] = np.array(result["n_test"])
+    print(result["about"])
+    for model_name, values in result["found"].items():
         spread = np.std(values, axis=0)
         error, loss, seconds = means[model_name]
         print(f"  {model_name:<14} error {error:7.2%} ± {spread[0]:6.2%}   log loss {loss:6.3f}   {seconds:7.2f} s")
@@ -168,11 +188,12 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=list(SETS), choices=list(SETS))
     parser.add_argument("--rivals", nargs="+", default=list(RIVALS), choices=list(RIVALS))
     parser.add_argument("--splits", type=int, default=3)
+    parser.add_argument("--keep", type=Path, help="folder for what was measured, so that none is repeated")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     with threadpool_limits(1):
         warm_up()
-        results = {name: compare(name, options.splits, options.rivals) for name in options.sets}
+        results = {name: compare(kept(options.keep, name, options.splits, options.rivals)) for name in options.sets}
 
     def error_ratio(means, rivals) -> float:
         half = 0.5 / float(means["n_test"])
