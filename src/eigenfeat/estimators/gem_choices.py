@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache
 from time import perf_counter
 from typing import Any
 
@@ -49,8 +49,7 @@ FIRST_PENALTY = 1
 """Place of the one that is tried first, and then the larger one before it, which is quicker to fit."""
 
 NO_BETTER = 1.02
-"""Products of columns are not tried when splines of single columns have this times the log loss of none, nor other
-penalties with another ridge, map or smoothing that has, at the best penalty so far, this times the best log loss."""
+"""Products of columns are not tried when splines of single columns have this times the log loss of none."""
 
 HOPELESS = 1.05
 """A recipe is given up when its log loss on the first split is this times the best recipe's there: on a third of a
@@ -62,7 +61,7 @@ TRIAL_COLUMNS = 1000
 TRIAL_TOL = 0.1
 """Relative gap to the minimum at which the logit of a trial stops."""
 
-MANY_NUMBERS = 300_000
+MANY_NUMBERS = 50_000
 """Features of a trial, rows times columns, above which they are held in float32: products take half the time, and
 rounding moves penalties and temperatures by some 1e-5."""
 
@@ -95,6 +94,11 @@ class Recipe:
     def features(self) -> tuple:
         """What of it features depend on; parameters may be lists, one value a layer."""
         return (repr(self.base_map), repr(self.feature_map), repr(self.ridge))
+
+    @property
+    def key(self) -> tuple:
+        """What it is remembered by."""
+        return (*self.features, self.label_smoothing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,20 +282,20 @@ class Path:
 
     def loss(self, place: int, n_splits: int) -> float:
         """Log loss on what the first splits leave out; infinite beyond the ends."""
-        if not 0 <= place < len(self.penalties):
-            return np.inf
-        if (place, n_splits) not in self.tried:
-            self.tried[place, n_splits] = self._trial(self.penalties[place], n_splits)
-            self.trials.append(self.tried[place, n_splits])
-        return self.tried[place, n_splits].log_loss
+        return self.trial(place, n_splits).log_loss if 0 <= place < len(self.penalties) else np.inf
 
-    def _trial(self, penalty: float, n_splits: int) -> Trial:
-        start = perf_counter()
-        found = self.left_out(penalty, n_splits)
-        temperature = found.temperature
-        found_loss = found.log_loss(temperature)
-        seconds = perf_counter() - start
-        return Trial(self.recipe, n_splits, penalty, temperature, found_loss, found.error, seconds)
+    def trial(self, place: int, n_splits: int) -> Trial:
+        """With the penalty at a place, on what the first splits leave out."""
+        if (place, n_splits) not in self.tried:
+            start = perf_counter()
+            found = self.left_out(self.penalties[place], n_splits)
+            temperature = found.temperature
+            found_loss = found.log_loss(temperature)
+            seconds = perf_counter() - start
+            trial = Trial(self.recipe, n_splits, found.penalty, temperature, found_loss, found.error, seconds)
+            self.tried[place, n_splits] = trial
+            self.trials.append(trial)
+        return self.tried[place, n_splits]
 
     def downhill(self, place: int, n_splits: int) -> int:
         """Where a walk ends that goes one way or, if that is up, the other."""
@@ -321,9 +325,8 @@ class Search:
     trials : list of Trial
     folds : dict
         Features by the part of a recipe that they depend on.
-    first_losses : dict
-        Functions that return the log loss of a recipe's best penalty on the first split, where others are held
-        against it: few rows are compared with the same few.
+    paths : dict of Path
+        By the keys of recipes, of those that may still win.
     """
 
     rows: TrialRows
@@ -332,7 +335,7 @@ class Search:
     penalties: Sequence[float]
     trials: list[Trial]
     folds: dict[tuple, Callable[[int], Fold]] = field(default_factory=dict)
-    first_losses: dict[Recipe, Callable[[], float]] = field(default_factory=dict)
+    paths: dict[tuple, Path] = field(default_factory=dict)
 
     def best(self, free: Candidates, start: Recipe) -> Trial:
         """The trial of least log loss: one field of the recipe after the other is varied, in the order of ``free``."""
@@ -351,32 +354,42 @@ class Search:
                     break  # curves of columns do not help: surfaces over pairs of them will not
                 best = best if tried is None else min(best, tried, key=lambda trial: trial.log_loss)
             self._keep(best.recipe)
-        return best
+        return self._settled(best)
 
     def _try(self, recipe: Recipe, best: Trial | None) -> Trial | None:
-        """The best penalty for a recipe, found on the first split and then on all; none for one that is hopeless."""
+        """A recipe on all splits, with the penalty that is best on the first; none for one that is hopeless there.
+
+        With another ridge, map or smoothing that is no better at the best penalty so far, no other is tried.
+        """
         report(f"choices: trial {len(self.trials) + 1}", note="" if best is None else f"log loss {best.log_loss:.4f}")
         fit = self.fit(recipe)
         if recipe.features not in self.folds:
             self.folds[recipe.features] = self.rows.folds(self.bases[recipe.base_map], fit)
-        path = Path(recipe, self.rows.left_out(self.folds[recipe.features], fit), self.penalties, self.trials)
+        left_out = self.rows.left_out(self.folds[recipe.features], fit)
+        path = self.paths[recipe.key] = Path(recipe, left_out, self.penalties, self.trials)
         n_splits, place = len(self.rows.splits), self._start(best)
-        is_base = best is None or recipe.base_map != best.recipe.base_map  # of other inputs: any penalty may serve
-        if n_splits > 1:
-            place = path.downhill(place, 1) if is_base and len(self.penalties) > 1 else place
-            if best is not None and path.loss(place, 1) > HOPELESS * self.first_losses[best.recipe]():
+        if best is None or recipe.base_map != best.recipe.base_map:  # of other inputs: any penalty may serve
+            place = path.downhill(place, 1) if len(self.penalties) > 1 else place
+        if best is not None and n_splits > 1:
+            rival = self.paths[best.recipe.key].loss(self._start(best), 1)
+            if path.loss(place, 1) > HOPELESS * rival:
                 return None
-        if is_base or path.loss(place, n_splits) <= NO_BETTER * best.log_loss:  # type: ignore[union-attr]
-            place = path.downhill(place, n_splits)
-        self.first_losses[recipe] = partial(path.loss, place, 1)
+        if best is not None and path.loss(place, n_splits) < best.log_loss:
+            place = path.downhill(place, 1)
+        return path.trial(place, n_splits)
+
+    def _settled(self, best: Trial) -> Trial:
+        """The best recipe with the penalty that is best on all splits."""
+        path, n_splits = self.paths[best.recipe.key], len(self.rows.splits)
+        path.downhill(self._start(best), n_splits)
         return _between(path.of_all(n_splits))
 
     def _keep(self, recipe: Recipe) -> None:
         """Forget the features of other recipes."""
         for features in self.folds.keys() - {recipe.features}:
             del self.folds[features]
-        for other in self.first_losses.keys() - {recipe}:
-            del self.first_losses[other]
+        for other in self.paths.keys() - {recipe.key}:
+            del self.paths[other]
 
     def _start(self, best: Trial | None) -> int:
         if best is None or len(self.penalties) == 1:

@@ -284,7 +284,8 @@ class MultinomialLogit(ScoresMixin, Estimator):
             temperature, nearby = solver.calibrate(alpha, keys) if calibrate else (1.0, None)
             fit = shared._minimise(solver, alpha, last or nearby)
             last = (fit.coef, fit.intercept)
-            member = clone(self).set_params(alpha=alpha)
+            member = clone(self)
+            member.alpha = alpha
             member.classes_, member.n_features_in_ = shared.classes_, shared.n_features_in_
             if hasattr(self, "feature_names_in_"):
                 member.feature_names_in_ = self.feature_names_in_
