@@ -2,12 +2,13 @@
 
     python benchmarks/gem_defaults.py [--sets digits wine] [--splits 3] [--rivals lightgbm] [--keep FOLDER]
 
-Every model gets the table as it comes. Rivals: LightGBM, ExtraTrees(300) and HistGradientBoosting with defaults, and a
-support vector machine on standardised columns with a grid of nine points, judged by three-fold cross-validation over
-2000 rows at most and then fitted to all. Splits are random and stratified; speech is split by utterance. Seconds are CPU seconds of a fit (one core, all threads
-counted). Nothing is chosen on test rows. The last lines are geometric means over sets: a set's error and log loss are
-means over its splits, half an error is added to both sides of an error ratio so that it stays finite. With
-``--keep`` a later run finds what an earlier one measured: sets may so be run one by one, and all of them printed.
+Every model gets the table as it comes. Rivals: LightGBM, ExtraTrees(300) and HistGradientBoosting with defaults, and
+a support vector machine on standardised columns with a grid of nine points, judged by three-fold cross-validation
+over 2000 rows at most and then fitted to all. Splits are random and stratified; speech is split by utterance. Seconds
+are CPU seconds of a fit (one core, all threads counted). Nothing is chosen on test rows. The last lines are geometric
+means over sets: a set's error and log loss are means over its splits, half an error is added to both sides of an
+error ratio so that it stays finite. With ``--keep`` a later run finds what an earlier one measured: sets may so be
+run one by one, and all of them printed.
 """
 
 from __future__ import annotations
