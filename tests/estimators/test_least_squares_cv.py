@@ -18,6 +18,7 @@ from eigenfeat import (
     LeastSquaresOPLS,
     LeastSquaresOPLSCV,
 )
+from eigenfeat._progress import listening
 from eigenfeat.least_squares.targets import hypergraph_factor
 
 
@@ -130,3 +131,12 @@ def test_the_search_is_reported_as_scikit_learns_are(cls, cv):
     assert len(splits) == (cv or 1)
     np.testing.assert_allclose(np.mean([results[name] for name in splits], axis=0), results["mean_test_score"])
     np.testing.assert_allclose(np.std([results[name] for name in splits], axis=0), results["std_test_score"])
+
+
+@pytest.mark.parametrize(("options", "words"), [({}, "leave-one-out"), ({"cv": 3}, "fold 3 of 3")])
+def test_candidates_are_told_to_whoever_listens(options, words):
+    X, y = load_iris(return_X_y=True)
+    heard = []
+    with listening(lambda event: heard.append(event.words)):
+        LeastSquaresLDACV(alphas=[1.0, 10.0], **options).fit(X, y)
+    assert any("candidate alpha" in said and words in said for said in heard)

@@ -2,11 +2,12 @@
 
 import shutil
 
+import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 from sklearn.model_selection import train_test_split
 
-from eigenfeat import FisherLDA, GEMRegressor
+from eigenfeat import FisherLDA, GEMRegressor, LeastSquaresCCA
 from eigenfeat.report import write_report
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -37,7 +38,13 @@ def pages(tmp_path_factory):
     numbers = write_report(
         model, folder / "numbers.html", X_test.iloc[:, 1:], X_test.iloc[:, 0].to_numpy(), time_budget=2.0
     )
-    return {"classes": classes, "numbers": numbers}
+    Y = np.column_stack([X_test.iloc[:, j] > X.iloc[:, j].median() for j in range(4)]).astype(int)
+    model = LeastSquaresCCA().fit(X_test.iloc[:, 4:], Y)
+    names = ["a label of many words", "b", "c", "d"]
+    labels = write_report(
+        model, folder / "labels.html", train=(X_test.iloc[:, 4:], Y), target_names=names, time_budget=1.0
+    )
+    return {"classes": classes, "numbers": numbers, "labels": labels}
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +122,7 @@ def test_dark_is_dark_by_system_and_by_switch(opened):
     assert brightness(page) < 40
 
 
-@pytest.mark.parametrize("name", ["classes", "numbers"])
+@pytest.mark.parametrize("name", ["classes", "numbers", "labels"])
 @pytest.mark.parametrize("width", [390, 768, 1280])
 def test_nothing_sticks_out_and_words_can_be_read(opened, name, width):
     page = opened(name, width)

@@ -29,14 +29,13 @@ def run_demo(output: Path, force: bool, talk: Talk) -> None:
     talk.say(
         f"Handwritten digits, {X.shape[1]} pixels, 10 classes: {len(X):,} rows to fit on, {len(X_test):,} held out."
     )
-    parameters = {"n_components": 2, "alpha": 1e-3}
     command = f"eigenfeat fit {train} --label label --method gem --holdout {test} -o {model} --report {page}"
     order = Order(
         *(
             str(train),
             Reading(("label",)),
             "gem",
-            parameters,
+            {},  # the command above does the same
             str(test),
             "classification",
             None,
