@@ -59,6 +59,7 @@ def test_the_wheel_runs_without_the_source_tree(built, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_the_wheel_in_an_empty_environment_runs_the_demonstration(built, tmp_path):
     """Downloads the dependencies: minutes."""
     run(sys.executable, "-m", "venv", tmp_path / "venv")
