@@ -16,7 +16,7 @@ from eigenfeat._threads import one_blas_thread
 from eigenfeat.linear.calibration import best_temperature
 from eigenfeat.linear.newton import newton_steps
 from eigenfeat.linear.objective import LogitObjective, LogitPoint
-from eigenfeat.linear.passes import Passes, has_sparse_rows
+from eigenfeat.linear.passes import has_sparse_rows
 from eigenfeat.linear.preconditioners import (
     DiagonalPreconditioner,
     GramPreconditioner,
@@ -121,20 +121,6 @@ PRECONDITIONERS = SolverTable(
 )
 
 
-def _in_memory(
-    source: RandomRows,
-    n_classes: int,
-    batch_size: int | None,
-    n_jobs: int | None,
-    fit_intercept: bool,
-    smoothing: float,
-) -> LogitObjective:
-    labels = np.asarray(source.labels, np.intp)
-    weights = np.ones(source.n_rows) if source.weights is None else source.weights
-    passes = Passes(source, fit_intercept, None, batch_size, n_jobs)
-    return LogitObjective(passes, labels, weights / weights.sum(), n_classes, 0.0, smoothing)
-
-
 class LogitSolver:
     """Fits of one set of rows and labels, for one alpha or many.
 
@@ -188,7 +174,7 @@ class LogitSolver:
         self._basis: RowBasis | None = None
         options: Any = {"fit_intercept": fit_intercept, "smoothing": smoothing}
         if isinstance(source, RandomRows):
-            self.objective: Any = _in_memory(source, n_classes, batch_size, n_jobs, **options)
+            self.objective: Any = LogitObjective.of(source, n_classes, batch_size=batch_size, n_jobs=n_jobs, **options)
         else:
             totals = source.summed(ClassTotals(), "labels") if totals is None else totals
             self.objective = StreamedObjective.of(source, totals, batch_size=batch_size, n_jobs=n_jobs, **options)
