@@ -28,7 +28,6 @@ from pathlib import Path
 import numpy as np
 
 D, K, BATCH = 100, 10, 50_000
-LIMIT = "1GB"
 TEST_ROWS = 20_000
 
 
@@ -67,11 +66,11 @@ def test_rows() -> tuple[np.ndarray, np.ndarray]:
     return drawn(10**12, TEST_ROWS)
 
 
-def gem_streamed(path: str, n_rows: int) -> dict:
+def gem_streamed(path: str, n_rows: int, limit: str) -> dict:
     import eigenfeat.rows
     from eigenfeat import GEMClassifier
 
-    with eigenfeat.rows.streaming(LIMIT) as run:
+    with eigenfeat.rows.streaming(limit) as run:
         source = eigenfeat.rows.open(path, label="y")
         model = GEMClassifier().fit(source)
     return told(model, run)
@@ -87,7 +86,24 @@ def told(model, run=None) -> dict:
         "kept": "" if kept is None else f"{kept.what} in {kept.where}, {kept.n_bytes / 1e9:.1f} GB",
         "passes": 0 if run is None else len(run.passes),
         "width": width,
+        "seconds_of": {} if run is None else seconds_of_passes(run.passes),
     }
+
+
+def seconds_of_passes(passes: list) -> dict[str, list[float]]:
+    """How many passes of every name there were, and seconds of one."""
+    found: dict[str, list[float]] = {}
+    for done in passes:
+        found.setdefault(done.name, []).append(done.seconds)
+    return {name: [len(seconds), float(np.mean(seconds))] for name, seconds in found.items()}
+
+
+def show_passes(n_rows: int, found: dict) -> None:
+    """Seconds beside the operations that the cost model of docs/scaling.md has for a pass."""
+    operations = {"moments": n_rows * D**2, "loss and gradient": 4 * n_rows * found["width"] * K}
+    for name, (count, seconds) in found["seconds_of"].items():
+        model = f"{operations[name] / seconds / 1e9:6.1f} Gop/s of the model" if name in operations else ""
+        print(f"    {count:3.0f} x {name:28s} {seconds:8.2f} s a pass  {model}", flush=True)
 
 
 def gem_in_memory(path: str, n_rows: int) -> dict:
@@ -181,6 +197,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000, help="of all files, a multiple of 50,000")
     parser.add_argument("--memory-rows", type=int, default=300_000, help="at which a fit in memory is compared")
+    parser.add_argument("--limit", default="1GB", help="memory_limit of the streamed fits")
     parser.add_argument("--skip-rivals", action="store_true")
     parser.add_argument("--plot", type=Path, help="where to save the plot of time against rows")
     asked = parser.parse_args()
@@ -189,8 +206,9 @@ def main() -> None:
         streamed: dict[int, dict] = {}
         for before, n_rows in zip([0, *sizes], sizes):
             path = str(written(Path(folder), before, n_rows))
-            streamed[n_rows] = alone(gem_streamed, path, n_rows)
+            streamed[n_rows] = alone(gem_streamed, path, n_rows, asked.limit)
             shown("GEM, from the file", n_rows, streamed[n_rows])
+            show_passes(n_rows, streamed[n_rows])
             if n_rows == min(asked.memory_rows, max(sizes)):
                 held = alone(gem_in_memory, path, n_rows)
                 shown("GEM, in memory", n_rows, held)

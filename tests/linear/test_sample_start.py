@@ -5,7 +5,7 @@ import pytest
 
 import eigenfeat.rows
 from eigenfeat import MultinomialLogit
-from eigenfeat.linear import logit
+from eigenfeat.linear import logit, sample_start
 from eigenfeat.linear.logit import LogitSolver
 from eigenfeat.rows import as_row_source
 
@@ -19,8 +19,8 @@ W = rng.integers(0, 3, N).astype(float)
 @pytest.fixture(params=["a sample first", "all rows"])
 def from_sample(request, monkeypatch):
     started = request.param == "a sample first"
-    monkeypatch.setattr(logit, "START_ROWS", 400 if started else N)
-    monkeypatch.setattr(logit, "START_ROWS_PER_COLUMN", 1)
+    monkeypatch.setattr(sample_start, "START_ROWS", 400 if started else N)
+    monkeypatch.setattr(sample_start, "START_ROWS_PER_COLUMN", 1)
     monkeypatch.setattr(logit, "MIN_GRAM_ROWS", 100)
     return started
 
@@ -31,17 +31,17 @@ def in_memory(weights=None, **options):
 
 def test_the_minimum_is_that_of_all_rows(monkeypatch, from_sample):
     found = in_memory(W).fit(1e-3, tol=1e-8)
-    monkeypatch.setattr(logit, "START_ROWS", N)
+    monkeypatch.setattr(sample_start, "START_ROWS", N)
     expected = in_memory(W).fit(1e-3, tol=1e-8)
     assert found.converged and found.objective == pytest.approx(expected.objective, rel=1e-7)
     np.testing.assert_allclose(found.coef, expected.coef, atol=1e-3 * np.abs(expected.coef).max())
 
 
 def test_the_way_over_all_rows_is_shorter(monkeypatch):
-    monkeypatch.setattr(logit, "START_ROWS_PER_COLUMN", 1)
+    monkeypatch.setattr(sample_start, "START_ROWS_PER_COLUMN", 1)
     passes = []
     for count in (1000, N):
-        monkeypatch.setattr(logit, "START_ROWS", count)
+        monkeypatch.setattr(sample_start, "START_ROWS", count)
         passes.append(in_memory().fit(1e-3).n_passes)
     assert passes[0] <= passes[1] / 2
 

@@ -67,8 +67,8 @@ def test_a_fit_on_workers_is_the_fit_in_memory(cluster, model):
 
 
 def test_many_rows_start_from_a_sample_that_stays_on_the_workers(cluster, monkeypatch):
-    monkeypatch.setattr("eigenfeat.linear.logit.START_ROWS", 400)
-    monkeypatch.setattr("eigenfeat.linear.logit.START_ROWS_PER_COLUMN", 1)
+    monkeypatch.setattr("eigenfeat.linear.sample_start.START_ROWS", 400)
+    monkeypatch.setattr("eigenfeat.linear.sample_start.START_ROWS_PER_COLUMN", 1)
     monkeypatch.setattr("eigenfeat.linear.logit.MIN_GRAM_ROWS", 100)
     rows, labels, weights = collections()
     with streaming() as run:

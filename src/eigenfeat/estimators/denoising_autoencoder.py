@@ -26,16 +26,8 @@ from eigenfeat.scores.choosing import (
     choose_setting,
 )
 from eigenfeat.scores.cross_tensor import merged_rows
-from eigenfeat.scores.training import (
-    OPTIMIZERS,
-    AutoencoderTrainer,
-    ColumnSums,
-    Corruption,
-    Epoch,
-    StreamedEpoch,
-    column_moments,
-    train,
-)
+from eigenfeat.scores.streamed_training import ColumnSums, StreamedEpoch
+from eigenfeat.scores.training import OPTIMIZERS, AutoencoderTrainer, Corruption, Epoch, column_moments, train
 from eigenfeat.stages import Chain, Fitted
 
 #: Bytes a number of the rows that a fit in memory takes: the rows, in their order, and what an epoch makes of them.

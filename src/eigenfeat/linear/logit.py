@@ -16,7 +16,7 @@ from eigenfeat._threads import one_blas_thread
 from eigenfeat.linear.calibration import best_temperature
 from eigenfeat.linear.newton import newton_steps
 from eigenfeat.linear.objective import LogitObjective, LogitPoint
-from eigenfeat.linear.passes import Passes, has_sparse_rows
+from eigenfeat.linear.passes import has_sparse_rows
 from eigenfeat.linear.preconditioners import (
     DiagonalPreconditioner,
     GramPreconditioner,
@@ -25,6 +25,7 @@ from eigenfeat.linear.preconditioners import (
 )
 from eigenfeat.linear.quasi_newton import no_pairs, quasi_newton_steps
 from eigenfeat.linear.row_basis import RowBasis, is_wide
+from eigenfeat.linear.sample_start import end_of_sample, share_to_start_from
 from eigenfeat.linear.steps import Step
 from eigenfeat.linear.streamed import StreamedObjective
 from eigenfeat.rows import ClassTotals, RandomRows, RowSource
@@ -54,13 +55,6 @@ REBUILD_MARGIN = 2.0
 # Fits that leave rows out for one number, the temperature, need no more than this.
 LEFT_OUT_GAP = 5e-2
 LEFT_OUT_STEPS = 20
-# Of many rows a sample is fitted first: it shows most of the way, and what curvature is like, for the price of a pass.
-# Where the way ends differs from the minimum over all rows by what chance leaves in a sample, so no closer than this.
-START_ROWS = 100_000
-START_ROWS_PER_COLUMN = 20
-START_FROM = 4
-START_GAP = 1e-3
-START_STEPS = 30
 # Rows times columns below which threads of BLAS cost more, in being woken for every product, than they save
 # (benchmarks/gem_constants.py).
 FEW_NUMBERS = 1e7
@@ -128,20 +122,6 @@ PRECONDITIONERS = SolverTable(
 )
 
 
-def _in_memory(
-    source: RandomRows,
-    n_classes: int,
-    batch_size: int | None,
-    n_jobs: int | None,
-    fit_intercept: bool,
-    smoothing: float,
-) -> LogitObjective:
-    labels = np.asarray(source.labels, np.intp)
-    weights = np.ones(source.n_rows) if source.weights is None else source.weights
-    passes = Passes(source, fit_intercept, None, batch_size, n_jobs)
-    return LogitObjective(passes, labels, weights / weights.sum(), n_classes, 0.0, smoothing)
-
-
 class LogitSolver:
     """Fits of one set of rows and labels, for one alpha or many.
 
@@ -195,7 +175,7 @@ class LogitSolver:
         self._basis: RowBasis | None = None
         options: Any = {"fit_intercept": fit_intercept, "smoothing": smoothing}
         if isinstance(source, RandomRows):
-            self.objective: Any = _in_memory(source, n_classes, batch_size, n_jobs, **options)
+            self.objective: Any = LogitObjective.of(source, n_classes, batch_size=batch_size, n_jobs=n_jobs, **options)
         else:
             totals = source.summed(ClassTotals(), "labels") if totals is None else totals
             self.objective = StreamedObjective.of(source, totals, batch_size=batch_size, n_jobs=n_jobs, **options)
@@ -299,8 +279,7 @@ class LogitSolver:
         self._set_alpha(alpha)
         scored = []
         for part in parts:
-            coefficients = self._fit_without(part)
-            scored.append(self.objective.scored(part, coefficients))
+            scored.append(self.objective.scored(part, coefficients := self._fit_without(part)))
         scores, labels, weights = map(np.concatenate, zip(*scored))
         return best_temperature(scores, labels, weights), self._coef_and_intercept(coefficients)
 
@@ -330,18 +309,11 @@ class LogitSolver:
 
     def _start_of_sample(self, objective: Any) -> np.ndarray:
         """Where a fit of a sample of many rows ends, leaving its preconditioner and its pairs; zero of few rows."""
-        share = max(START_ROWS, START_ROWS_PER_COLUMN * self.objective.shape[0]) / self.objective.passes.n_rows
-        start = self._start(None)
-        if START_FROM * share > 1:
+        start, share = self._start(None), share_to_start_from(self.objective.passes)
+        if share is None:
             return start
         self._sample = objective.drawn(share, int(self._rng.randint(2**31 - 1)))
-        point = self._sample.at(start)
-        steps = quasi_newton_steps(self._sample, point, partial(self._preconditioner_at, self._sample), self._pairs)
-        for step in islice(steps, START_STEPS):
-            point = step.point
-            if step.gap <= START_GAP * point.value or step.step == 0:
-                break
-        return point.coefficients
+        return end_of_sample(self._sample, start, partial(self._preconditioner_at, self._sample), self._pairs)
 
     def _set_alpha(self, alpha: float) -> None:
         if self.objective.alpha != alpha:
@@ -384,19 +356,25 @@ class LogitSolver:
         return self._preconditioner
 
     def _renew(self, point: LogitPoint | None, total_curvature: float) -> Preconditioner:
-        self._preconditioner = None  # frees its memory before the next is built
-        seed = int(self._rng.randint(2**31 - 1))
-        objective = self.objective if self._sample is None else self._sample
+        self._preconditioner, seed = (
+            None,
+            int(self._rng.randint(2**31 - 1)),
+        )  # frees its memory before the next is built
         if point is not None and self._sample is not None:
-            point = objective.seen(point.coefficients)
+            point = self._sample.seen(point.coefficients)
         request = PreconditionerRequest(point, self._gram_rows(), seed, self._scale)
-        self._preconditioner = self._table_row.solve(objective, request)
+        self._preconditioner = self._table_row.solve(self._curving, request)
         self._mean_curvature, self._passes_since_build = max(total_curvature, TINY), 0.0
         return self._preconditioner
 
+    @property
+    def _curving(self) -> Any:
+        """The objective that preconditioners are made of: of a sample, where there is one."""
+        return self.objective if self._sample is None else self._sample
+
     def _scale(self) -> np.ndarray:
         if self._column_scale is None:
-            self._column_scale = (self.objective if self._sample is None else self._sample).column_scale()
+            self._column_scale = self._curving.column_scale()
         return self._column_scale
 
     def _gram_rows(self) -> int:
@@ -404,7 +382,7 @@ class LogitSolver:
 
     def _build_cost(self) -> float:
         """Cost of a new preconditioner in passes; nothing where it takes less than a blink."""
-        n, (d, k) = (self.objective if self._sample is None else self._sample).passes.n_rows, self.objective.shape
+        n, (d, k) = self._curving.passes.n_rows, self.objective.shape
         diagonal = self.solver == "diagonal"
         operations = 2 * n * d if diagonal else min(n, self._gram_rows()) * d**2 + d**3 / 3
         if operations < FREE_OPERATIONS:

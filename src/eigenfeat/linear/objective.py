@@ -17,7 +17,7 @@ from numba import njit
 from eigenfeat.linear.by_weight import heaviest, histogram, light_below
 from eigenfeat.linear.calibration import left_out_parts
 from eigenfeat.linear.passes import Passes
-from eigenfeat.rows import ChosenRows, uniforms
+from eigenfeat.rows import ChosenRows, RandomRows, uniforms
 
 LIGHT_SHARE = 1e-4
 """Of the trace of the Hessian: the rows that hold no more are left out of products with it."""
@@ -62,6 +62,22 @@ class LogitObjective:
     n_classes: int
     alpha: float
     smoothing: float = 0.0
+
+    @classmethod
+    def of(
+        cls,
+        source: RandomRows,
+        n_classes: int,
+        *,
+        fit_intercept: bool,
+        smoothing: float,
+        batch_size: int | None,
+        n_jobs: int | None,
+    ) -> LogitObjective:
+        weights = np.ones(source.n_rows) if source.weights is None else source.weights
+        passes = Passes(source, fit_intercept, None, batch_size, n_jobs)
+        labels = np.asarray(source.labels, np.intp)
+        return cls(passes, labels, weights / weights.sum(), n_classes, 0.0, smoothing)
 
     @property
     def shape(self) -> tuple[int, int]:

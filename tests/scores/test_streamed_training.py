@@ -6,7 +6,8 @@ import pytest
 import eigenfeat.rows
 from eigenfeat import DenoisingAutoencoder
 from eigenfeat.rows import RowBlock
-from eigenfeat.scores.training import ColumnSums, StreamedEpoch, column_moments
+from eigenfeat.scores.streamed_training import ColumnSums, StreamedEpoch
+from eigenfeat.scores.training import column_moments
 
 rng = np.random.default_rng(0)
 N = 4000
