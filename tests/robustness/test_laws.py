@@ -31,6 +31,7 @@ IN_THREADS = {"DenoisingAutoencoder": 1e-6}
 BY_PLACE = "rows are drawn by their place"
 DRAWN = {
     "GEMClassifierCV": "folds are drawn over rows",
+    "KernelFisherClassifierCV(sparse)": "folds are drawn over rows",
     "DenoisingAutoencoder": "batches of rows and first weights of columns are drawn by their place",
     "KernelFisherClassifier(gaussian)": BY_PLACE,
     "KernelFisherClassifier(greedy)": BY_PLACE,

@@ -165,7 +165,8 @@ class KernelFisherClassifierCV(KernelDiscriminant):
         Parameters
         ----------
         X, y, sample_weight
-            As for `KernelFisherClassifier.fit`.
+            As for `KernelFisherClassifier.fit`. An integer weight equals that many copies of the row, all left out
+            together by folds; folds that are drawn are other ones for other rows, or for these in another order.
 
         Returns
         -------

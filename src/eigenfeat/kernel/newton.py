@@ -89,9 +89,10 @@ class _Descent:
             if length < SHORTEST:
                 direction, slope = self.step(x, loss.majorants(residuals))
                 length = self.length(x, direction, slope, value)
-            if -slope <= tol * abs(value) or length == 0:
-                return x, -slope <= np.sqrt(tol) * abs(value), n_iter
+            done = -slope <= tol * abs(value) or length == 0
             x = x + length * direction
+            if done:  # after a last step, the most exact of all
+                return x, -slope <= np.sqrt(tol) * abs(value), n_iter
             value = self.value(x)
         return x, False, max_iter
 

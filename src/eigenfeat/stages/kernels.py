@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.linalg import LinAlgError, cholesky
+from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from eigenfeat._threads import blas_threads, own_threads
@@ -250,7 +251,8 @@ class KernelRows:
     @property
     def _has_factors(self) -> bool:
         """Whether the kernel is an elementwise function of one dense matrix product."""
-        return not sparse.issparse(self.rows) and self.kernel.name in (*RADIAL, *DOT_PRODUCT)
+        factored = self.kernel.name in (*RADIAL, *DOT_PRODUCT) and self.kernel.name != "distance"
+        return factored and not sparse.issparse(self.rows)
 
     @cached_property
     def _offset(self) -> np.ndarray:
@@ -304,6 +306,9 @@ class KernelRows:
         if self._has_factors:
             return kernel.of_products(self._left[part] @ right.T)
         rows = self.rows[part]
+        if kernel.name == "distance" and not sparse.issparse(rows):
+            # From differences: a root of squares that were subtracted has half the digits.
+            return (-np.sqrt(kernel.gamma) * cdist(rows, right)).astype(self.dtype, copy=False)
         if kernel.name in (*RADIAL, *DOT_PRODUCT):
             products = (rows @ right.T).toarray()
             if kernel.is_radial:
