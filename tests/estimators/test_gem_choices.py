@@ -15,14 +15,13 @@ from eigenfeat import GEMClassifier, MultinomialLogit, load, save
 from eigenfeat.estimators.gem_choices import (
     PENALTIES,
     SEARCH_ROWS,
-    LeftOut,
-    Recipe,
     Search,
     TrialFit,
     TrialRows,
     left_out_splits,
     sample_by_key,
 )
+from eigenfeat.estimators.gem_trials import Recipe
 from eigenfeat.estimators.validation import row_keys
 from eigenfeat.export.archive import Refusal
 from eigenfeat.features.hat_products import HatProductMap
@@ -234,15 +233,6 @@ def test_penalties_are_followed_on_the_first_split_and_settled_on_all():
     best, asked, _ = searched(errors, {}, n_splits=3)
     assert best.penalty == pytest.approx(0.1, rel=0.1) and best.splits == 3
     assert sorted(penalty for _, penalty, n_splits in asked if n_splits == 3) == [0.01, 0.1, 1.0]
-
-
-def test_scores_of_left_out_rows_are_weighted():
-    rows = ArrayRows(np.zeros((3, 1)), np.array([0, 1, 1]), np.array([3.0, 0.0, 1.0]))
-    scores = np.array([[1.0, -1.0], [5.0, -5.0], [1.0, -1.0]])
-    found = LeftOut.of(2.0, scores, [rows])
-    assert found.error == 0.25
-    # Both rows that count say p for the first class: the best p is its share, 3/4, up to the doubt in labels.
-    assert found.log_loss(found.temperature) == pytest.approx(-(0.75 * np.log(0.75) + 0.25 * np.log(0.25)), rel=1e-4)
 
 
 # ------------------------------------------------------------------ laws of the whole classifier

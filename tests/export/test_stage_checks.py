@@ -32,7 +32,8 @@ from eigenfeat.stages.inputs import BaseMap, WithConstant
 from eigenfeat.stages.kernel_expansion import KernelExpansion
 from eigenfeat.stages.kernels import Kernel
 from eigenfeat.stages.layer import FeatureLayer
-from eigenfeat.stages.outputs import EstimatorScores, GaussianPosteriors, GeometricMean, Softmax
+from eigenfeat.stages.layer import LayerScores
+from eigenfeat.stages.outputs import EstimatorScores, GaussianPosteriors, GeometricMean, HuberPosteriors, Softmax
 from eigenfeat.stages.stage import Beside, Stage
 from eigenfeat.stages.trials import BandPass, FilterBank, SignalPower, UnitPower
 
@@ -47,6 +48,7 @@ COLUMNS = KernelExpansion(Kernel("precomputed"), np.array([0, 3]), rng.normal(si
 AUTOENCODER = TiedAutoencoder(rng.normal(size=(4, 6)), np.zeros(6), np.zeros(4), 1.0, 0.1, False)
 LOGIT = MultinomialLogit().fit(X, np.arange(20) % 3)
 GAUSSIAN = GaussianPosteriors(np.ones((4, 2, 3)), np.zeros(4))
+HUBER = HuberPosteriors(np.ones((4, 2, 4)), np.zeros(4))
 
 POWER = SignalPower(AFFINE.vectors)
 BAND = BandPass.of(8, 12, 100.0)
@@ -60,7 +62,7 @@ GOOD = [
     AFFINE, DUAL, LAYER, replace(LAYER, feature_map=ProductMap(SPLINE)),
     replace(LAYER, feature_map=SmoothSplineMap(SPLINE, 2.0)),
     replace(LAYER, feature_map=FEATURE_MAPS["cubic"]), KERNEL, COLUMNS, WithConstant(),
-    BaseMap.of(StandardScaler().fit(X), X), Softmax(2.0), GAUSSIAN,
+    BaseMap.of(StandardScaler().fit(X), X), Softmax(2.0), GAUSSIAN, HUBER,
     GeometricMean((Chain((AFFINE, Softmax())), Chain((DUAL, Softmax())))), EstimatorScores(LOGIT, "predict_proba", 3),
     Beside((AFFINE, LAYER)), Chain((LAYER, Affine.of(np.ones((25, 2))))), Chain(), HiddenLayer(AUTOENCODER),
     BENT, *TRIALS,
@@ -71,7 +73,8 @@ def stages():
     for found in pkgutil.walk_packages(eigenfeat.__path__, "eigenfeat."):
         if not found.name.startswith("eigenfeat.cli"):
             importlib.import_module(found.name)
-    return {cls for cls in subclasses(Stage) if cls.__module__.startswith("eigenfeat.")}
+    made_for_a_pass = {LayerScores}  # by Chain.fused, and never saved
+    return {cls for cls in subclasses(Stage) if cls.__module__.startswith("eigenfeat.")} - made_for_a_pass
 
 
 def subclasses(cls):

@@ -10,6 +10,8 @@ from law_data import N_ROWS, answers, difference, fitted, plain_model, problem, 
 from scipy import sparse
 from sklearn.utils import get_tags
 
+from eigenfeat import GEMClassifier
+
 RNG = np.random.default_rng(1)
 ORDER, COPIES = RNG.permutation(N_ROWS), RNG.integers(1, 4, size=N_ROWS)
 #: Answers may differ by the rounding of sums in another order, and by how exactly solvers solve.
@@ -23,6 +25,8 @@ SOLVED = {
     "MultinomialLogit(smoothed)": 1e-3,
     "ScoreTensorFeatures": 1e-4,
 }
+#: Trials of a search stop early, and copies of rows reach that gap by other steps than weights do.
+SEARCHED = {"GEMClassifier": 0.1}
 #: A fit in a thread has one BLAS thread, that of the main thread may have more: steps in float32 round otherwise then.
 IN_THREADS = {"DenoisingAutoencoder": 1e-6}
 
@@ -111,7 +115,16 @@ def test_the_order_of_columns_does_not_matter(name):
 def test_weights_are_copies(name):
     X, y = problem(name)
     copied = fitted(name, X.repeat(COPIES, axis=0), y.repeat(COPIES))
-    assert_same(name, answers(fitted(name, X, y, COPIES.astype(float)), X), answers(copied, X))
+    found = difference(answers(fitted(name, X, y, COPIES.astype(float)), X), answers(copied, X))
+    assert found <= SEARCHED.get(name, SOLVED.get(name, ROUNDING))
+
+
+def test_weights_are_copies_where_gem_searches_for_nothing():
+    X, y = problem("GEMClassifier")
+    given = {"base_map": None, "feature_map": "soft-cubic", "ridge": 0.3, "label_smoothing": 0.0, "alpha": 1e-2}
+    model = GEMClassifier(**given, classifier_tol=1e-10)
+    weighted = answers(model.fit(X, y, sample_weight=COPIES), X)
+    assert difference(weighted, answers(model.fit(X.repeat(COPIES, axis=0), y.repeat(COPIES)), X)) < 1e-4
 
 
 @those([*COUNTED, *SAMPLED, *FOLDS, *DRAWN])

@@ -14,15 +14,14 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from scipy.special import log_softmax
 from sklearn.utils import check_random_state
 
 from eigenfeat._progress import report
 from eigenfeat._threads import one_blas_thread
+from eigenfeat.estimators.gem_trials import LeftOut, Recipe, Trial
 from eigenfeat.estimators.key_sketch import CLASS_KEYS, DistinctKeys, n_distinct
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.features.stack import StackSettings, fit_stack, layer_moments
-from eigenfeat.linear.calibration import best_temperature
 from eigenfeat.rows import ArrayRows, ChosenRows, RandomRows, held
 from eigenfeat.stages import Chain
 
@@ -70,89 +69,6 @@ SEPARABLE = 0.03
 
 Split = tuple[np.ndarray, np.ndarray]
 """Training and left-out rows of a trial."""
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """What is chosen together: parameters of `GEMClassifier`."""
-
-    base_map: str | None
-    feature_map: Any
-    label_smoothing: float
-    ridge: Any
-
-    @property
-    def params(self) -> dict[str, Any]:
-        return vars(self).copy()
-
-    @property
-    def layer(self) -> dict[str, Any]:
-        """What of it the layers are made of."""
-        return {"feature_map": self.feature_map, "ridge": self.ridge}
-
-    @property
-    def features(self) -> tuple:
-        """What of it features depend on; parameters may be lists, one value a layer."""
-        return (repr(self.base_map), repr(self.feature_map), repr(self.ridge))
-
-    @property
-    def key(self) -> tuple:
-        """What it is remembered by."""
-        return (*self.features, self.label_smoothing)
-
-
-@dataclass(frozen=True, eq=False)
-class LeftOut:
-    """Scores of rows that took part in nothing.
-
-    Attributes
-    ----------
-    penalty : float
-        ``alpha`` times the training rows.
-    scores : (n, k) array
-    labels : (n,) array of int
-    weights : (n,) array
-        Summing to one.
-    """
-
-    penalty: float
-    scores: np.ndarray
-    labels: np.ndarray
-    weights: np.ndarray
-
-    @classmethod
-    def of(cls, penalty: float, scores: np.ndarray, parts: Sequence[RandomRows]) -> LeftOut:
-        """Scores of rows, part by part, with their labels and weights."""
-        weights = np.concatenate([np.ones(rows.n_rows) if rows.weights is None else rows.weights for rows in parts])
-        return cls(penalty, scores, np.concatenate([rows.labels for rows in parts]), weights / weights.sum())
-
-    @property
-    def temperature(self) -> float:
-        return best_temperature(self.scores, self.labels, self.weights)
-
-    @property
-    def error(self) -> float:
-        return float(self.weights @ (self.scores.argmax(axis=1) != self.labels))
-
-    def log_loss(self, temperature: float) -> float:
-        log_p = log_softmax(temperature * self.scores, axis=1)
-        return -float(self.weights @ np.maximum(log_p[np.arange(len(log_p)), self.labels], np.log(1e-15)))
-
-
-@dataclass(frozen=True)
-class Trial:
-    """A recipe with one penalty, and how it did on the rows that some splits left out."""
-
-    recipe: Recipe
-    splits: int
-    penalty: float
-    temperature: float
-    log_loss: float
-    error: float
-    seconds: float
-
-    def as_dict(self) -> dict[str, Any]:
-        return self.recipe.params | {k: v for k, v in vars(self).items() if k != "recipe"}
 
 
 @dataclass(frozen=True, eq=False)

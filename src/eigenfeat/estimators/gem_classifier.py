@@ -19,7 +19,6 @@ from eigenfeat.estimators.gem_choices import (
     TRIAL_COLUMNS,
     TRIAL_TOL,
     Candidates,
-    Recipe,
     Search,
     TrialFit,
     is_auto,
@@ -31,6 +30,7 @@ from eigenfeat.estimators.gem_classifier_base import (
     LastStage,
 )
 from eigenfeat.estimators.gem_streaming import StreamedTraining
+from eigenfeat.estimators.gem_trials import Recipe
 from eigenfeat.estimators.streaming import has_sparse_blocks
 from eigenfeat.estimators.validation import warn_of_temperature
 from eigenfeat.features.column_basis import curved_columns, n_products
@@ -231,6 +231,7 @@ class GEMClassifier(GEMClassifierBase):
         sample_weight : (n,) array, optional
             An integer weight equals that many copies of the row, but for ``shrinkage="auto"``, for which evidence
             is (Σw)² / Σw² rows, and for splines, whose knots are quantiles of as many projections as there are rows.
+            A search may settle on slightly another ``alpha`` for copies: its trials stop early.
         groups : (n,) array, optional
             Speaker, subject, recording of each row, where rows of one are alike: rows of a group are left out
             together when probabilities are calibrated. Without, equal rows are.

@@ -395,7 +395,6 @@ class MultinomialLogit(ScoresMixin, Estimator):
         self.objective_, self.gradient_norm_, self.gap_ = fit.objective, fit.gradient_norm, fit.gap
         self.n_iter_, self.n_passes_, self.solver_ = fit.n_iter, fit.n_passes, fit.solver
         self.temperature_ = temperature
-        self.fitted_ = Fitted(
-            scores=Chain((Affine.of(self.coef_.T, self.intercept_),)), probabilities=Softmax(temperature)
-        )
+        scores = Chain((Affine.of(self.coef_.T, self.intercept_),))
+        self.fitted_ = Fitted(scores=scores, probabilities=Softmax(temperature))
         return self
