@@ -34,8 +34,8 @@ def sets() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     yield "MNIST, 45 classes", *pairs(X, y)
     usps = load_usps()
     yield "USPS, 10 classes", usps["X_train"], usps["y_train"].astype(int)
-    X, y = load_covertype()
-    yield "Covertype, 7 classes", X[:15120].astype(np.float32), y[:15120]
+    covertype = load_covertype()
+    yield "Covertype, 7 classes", covertype["X"][:15120].astype(np.float32), covertype["y"][:15120]
 
 
 def pairs(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
