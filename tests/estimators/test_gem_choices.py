@@ -21,7 +21,7 @@ from eigenfeat.estimators.gem_choices import (
     left_out_splits,
     sample_by_key,
 )
-from eigenfeat.estimators.gem_trials import Recipe
+from eigenfeat.estimators.gem_trials import LeftOut, Recipe
 from eigenfeat.estimators.validation import row_keys
 from eigenfeat.export.archive import Refusal
 from eigenfeat.features.hat_products import HatProductMap

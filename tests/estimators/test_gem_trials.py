@@ -25,6 +25,14 @@ def test_features_do_not_depend_on_the_smoothing_of_labels():
 def test_a_trial_is_told_with_its_recipe():
     trial = Trial(Recipe(None, "cubic", 0.2, 0.3), 3, 1.0, 2.0, 0.5, 0.1, 0.01)
     assert trial.as_dict() == {
-        **{"base_map": None, "feature_map": "cubic", "label_smoothing": 0.2, "ridge": 0.3},
-        **{"splits": 3, "penalty": 1.0, "temperature": 2.0, "log_loss": 0.5, "error": 0.1, "seconds": 0.01},
+        "base_map": None,
+        "feature_map": "cubic",
+        "label_smoothing": 0.2,
+        "ridge": 0.3,
+        "splits": 3,
+        "penalty": 1.0,
+        "temperature": 2.0,
+        "log_loss": 0.5,
+        "error": 0.1,
+        "seconds": 0.01,
     }

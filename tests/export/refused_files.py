@@ -81,12 +81,19 @@ def array_of(values) -> bytes:
     return buffer.getvalue()
 
 
+def places_of(info: zipfile.ZipInfo) -> np.ndarray:
+    """Where in the file the content of a member is."""
+    start = info.header_offset + zipfile.sizeFileHeader + len(info.filename.encode())
+    return start + np.arange(info.compress_size)
+
+
 def files(marker: Path):
     """Kind, and bytes of a file."""
     folder = marker.parent
     whole = save(FisherLDA().fit(*load_iris(return_X_y=True)), folder / "whole.skops").read_bytes()
     with zipfile.ZipFile(io.BytesIO(whole)) as archive:
         arrays = [name for name in archive.namelist() if name.endswith(".npy")]
+        contents = np.concatenate([places_of(info) for info in archive.infolist()])
     for _, node in hostile(marker):
         yield "forged attribute", rewritten(whole, planted(node))
         forged = node | {"protocol": 2} if isinstance(node, dict) else [node]
@@ -94,8 +101,8 @@ def files(marker: Path):
     for share in np.linspace(0, 0.995, 25):
         yield "cut short", whole[: int(share * len(whole))]
     rng = np.random.default_rng(0)
-    for place in rng.integers(60, len(whole) // 2, 25):  # inside of members, each of which has a check sum
-        yield "bytes changed", whole[:place] + bytes(255 - b for b in whole[place : place + 20]) + whole[place + 20 :]
+    for place in rng.choice(contents, 25):  # each of which is under a check sum, as headers are not
+        yield "byte changed", whole[:place] + bytes([255 - whole[place]]) + whole[place + 1 :]
     for protocol in (0, 2, 4):
         yield "pickle", pickle.dumps(Shell(marker), protocol)
         yield "pickled array", rewritten(whole, members={arrays[0]: pickle.dumps(Shell(marker), protocol)})

@@ -31,8 +31,7 @@ from eigenfeat.stages.columns import TreatedColumns
 from eigenfeat.stages.inputs import BaseMap, WithConstant
 from eigenfeat.stages.kernel_expansion import KernelExpansion
 from eigenfeat.stages.kernels import Kernel
-from eigenfeat.stages.layer import FeatureLayer
-from eigenfeat.stages.layer import LayerScores
+from eigenfeat.stages.layer import FeatureLayer, LayerScores
 from eigenfeat.stages.outputs import EstimatorScores, GaussianPosteriors, GeometricMean, HuberPosteriors, Softmax
 from eigenfeat.stages.stage import Beside, Stage
 from eigenfeat.stages.trials import BandPass, FilterBank, SignalPower, UnitPower

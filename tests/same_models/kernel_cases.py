@@ -326,6 +326,16 @@ def oriented_cases() -> Iterator[Case]:
     yield oriented("float32", as_float32(wine), **SINGLE)
 
 
+def rayleigh_cases() -> Iterator[Case]:
+    def rayleigh(name: str, **parameters) -> Case:
+        make = partial(new, "KernelRayleighFeatures", **{"gamma": 0.05, "alpha": 0.01, **parameters})
+        return Case(f"KernelRayleighFeatures-{name}", make, wine, TRANSFORMED)
+
+    yield rayleigh("plain")
+    yield rayleigh("sums", signal=["between", (0.1, "total")], noise=["within", (2.0, shifted)], n_components=3)
+    yield rayleigh("smallest", which="smallest", n_components=2, penalty="coefficients")
+
+
 def kernel_cases() -> Iterator[Case]:
     yield from cell_cases()
     yield from classifier_cases()
@@ -333,3 +343,4 @@ def kernel_cases() -> Iterator[Case]:
     yield from regressor_cases()
     yield from feature_cases()
     yield from oriented_cases()
+    yield from rayleigh_cases()

@@ -15,9 +15,9 @@ from eigenfeat._sklearn import Integral, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import renamed_parameters
 from eigenfeat.estimators.gem_base import RENAMED
 from eigenfeat.estimators.gem_choices import class_scores
-from eigenfeat.estimators.gem_trials import LeftOut
 from eigenfeat.estimators.gem_classifier_base import GEMClassifierBase, LastStage, TrainingRows
 from eigenfeat.estimators.gem_search import Candidate, Grid, Split, class_splits, common_rows, grid
+from eigenfeat.estimators.gem_trials import LeftOut
 from eigenfeat.estimators.multinomial_logit import warn_of_temperature
 from eigenfeat.estimators.search import keep_search
 from eigenfeat.estimators.streaming import is_stream, refuse_source
