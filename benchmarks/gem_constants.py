@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from eigenfeat import GEMClassifier
 from eigenfeat.estimators import gem_choices, gem_classifier
 from eigenfeat.features import column_basis
-from eigenfeat.linear import logit
+from eigenfeat.linear import logit, preconditioner_table
 from gem_defaults import SETS, Data, measured, split, warm_up
 
 VARIED: dict[str, tuple[Any, ...]] = {
@@ -44,7 +44,7 @@ VARIED: dict[str, tuple[Any, ...]] = {
 }
 """Values beside the present one: of a constant, of a parameter, or candidates of the search."""
 
-MODULES = (gem_choices, gem_classifier, column_basis, logit)
+MODULES = (gem_choices, gem_classifier, column_basis, logit, preconditioner_table)
 
 
 def diabetes() -> Data:

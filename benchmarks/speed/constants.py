@@ -34,7 +34,7 @@ from eigenfeat import GEMClassifier, GEMFeatures, KernelFisherClassifier, Multin
 from eigenfeat.estimators import gem_classifier_base
 from eigenfeat.kernel import linear as kernel_linear
 from eigenfeat.kernel import lp
-from eigenfeat.linear import logit
+from eigenfeat.linear import logit, preconditioner_table
 from eigenfeat.linear.preconditioners import GramPreconditioner, PreconditionerRequest
 from eigenfeat.moments import DenseForm, collect_moments
 from eigenfeat.quotients import Quotient, Regularisation, contrast
@@ -89,7 +89,7 @@ def gem_features() -> dict[str, tuple[np.ndarray, np.ndarray, float]]:
 
 def pass_slowness() -> None:
     print("time an operation of a pass over that of building the Gram preconditioner; PASS_SLOWNESS =", end=" ")
-    print(logit.PASS_SLOWNESS)
+    print(preconditioner_table.PASS_SLOWNESS)
     for name, (rows, y, alpha) in gem_features().items():
         for k in (2, 10):
             labels = y % k

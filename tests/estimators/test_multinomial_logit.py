@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigenfeat import MultinomialLogit
 from eigenfeat.features.maps import as_feature_map
+from eigenfeat.linear import preconditioner_table
 from eigenfeat.rows import RowBlock, RowSource, as_row_source
 from eigenfeat.stages import Affine, FeatureLayer, LayerRows
 
@@ -129,11 +130,10 @@ def test_float32_keeps_its_type_and_reaches_the_minimum():
 
 
 def test_a_sampled_gram_matrix_leads_to_the_same_minimum(monkeypatch):
-    from eigenfeat.linear import logit
 
     X, y = SETS["digits"]()
     exact = MultinomialLogit(1e-4, tol=1e-8).fit(X, y)
-    monkeypatch.setattr(logit, "MIN_GRAM_ROWS", 100)
+    monkeypatch.setattr(preconditioner_table, "MIN_GRAM_ROWS", 100)
     for seed in range(3):
         sampled = MultinomialLogit(1e-4, tol=1e-8, random_state=seed).fit(X, y)
         assert sampled.objective_ == pytest.approx(exact.objective_, rel=1e-7)

@@ -5,7 +5,7 @@ import pytest
 
 import eigenfeat.rows
 from eigenfeat import MultinomialLogit
-from eigenfeat.linear import logit, sample_start
+from eigenfeat.linear import preconditioner_table, sample_start
 from eigenfeat.linear.logit import LogitSolver
 from eigenfeat.rows import as_row_source
 
@@ -21,7 +21,7 @@ def from_sample(request, monkeypatch):
     started = request.param == "a sample first"
     monkeypatch.setattr(sample_start, "START_ROWS", 400 if started else N)
     monkeypatch.setattr(sample_start, "START_ROWS_PER_COLUMN", 1)
-    monkeypatch.setattr(logit, "MIN_GRAM_ROWS", 100)
+    monkeypatch.setattr(preconditioner_table, "MIN_GRAM_ROWS", 100)
     return started
 
 

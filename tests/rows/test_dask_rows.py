@@ -69,7 +69,7 @@ def test_a_fit_on_workers_is_the_fit_in_memory(cluster, model):
 def test_many_rows_start_from_a_sample_that_stays_on_the_workers(cluster, monkeypatch):
     monkeypatch.setattr("eigenfeat.linear.sample_start.START_ROWS", 400)
     monkeypatch.setattr("eigenfeat.linear.sample_start.START_ROWS_PER_COLUMN", 1)
-    monkeypatch.setattr("eigenfeat.linear.logit.MIN_GRAM_ROWS", 100)
+    monkeypatch.setattr("eigenfeat.linear.preconditioner_table.MIN_GRAM_ROWS", 100)
     rows, labels, weights = collections()
     with streaming() as run:
         found = gem().fit(rows, labels, weights)
@@ -143,7 +143,7 @@ def test_workers_that_die_in_every_phase_change_nothing(cluster, tmp_path, monke
 
     monkeypatch.setattr(DaskRows, "_summed", killing)
     monkeypatch.setattr(DaskRows, "run", killing_run)
-    monkeypatch.setattr("eigenfeat.linear.logit.MIN_GRAM_ROWS", 500)
+    monkeypatch.setattr("eigenfeat.linear.preconditioner_table.MIN_GRAM_ROWS", 500)
     rows, labels, _ = collections((1000, 1000, 1000), D)
     found = gem(class_pairs="all").fit(rows, labels)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(PHASES), "a phase was never reached"

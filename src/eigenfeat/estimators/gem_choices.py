@@ -22,6 +22,7 @@ from eigenfeat.estimators.gem_trials import LeftOut, Recipe, Trial
 from eigenfeat.estimators.key_sketch import CLASS_KEYS, DistinctKeys, n_distinct
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.features.stack import StackSettings, fit_stack, layer_moments
+from eigenfeat.linear.row_basis import RowBasis, is_wide
 from eigenfeat.rows import ArrayRows, ChosenRows, RandomRows, held
 from eigenfeat.stages import Chain
 
@@ -87,6 +88,16 @@ class Fold:
 
     train: ArrayRows
     test: ArrayRows
+
+    def narrowed(self) -> Fold:
+        """Rows that are fewer than their columns in coordinates of their span, which all fits to them then share."""
+        if not is_wide(self.train):
+            return self
+        basis = RowBasis.of(self.train)
+        test = basis.coordinates(self.test.array).astype(self.test.dtype)
+        return Fold(
+            replace(basis.rows, labels=self.train.labels, weights=self.train.weights), replace(self.test, array=test)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +167,7 @@ class TrialRows:
         dtype = np.float32 if many else rows.dtype
         return Fold(
             *(ArrayRows(chain.at(part).astype(dtype, copy=False), part.labels, part.weights) for part in (train, test))
-        )
+        ).narrowed()
 
     def left_out(self, fold: Callable[[int], Fold], fit: TrialFit) -> Callable[[float, int], LeftOut]:
         """A function from a penalty to scores of what the first splits leave out; fits start from the one before."""

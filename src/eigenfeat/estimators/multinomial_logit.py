@@ -64,9 +64,9 @@ class MultinomialLogit(ScoresMixin, Estimator):
         Whether to fit b, which is not penalised.
     class_weight : "balanced", dict or None, default=None
         Weights of the classes, which multiply the sample weights.
-    solver : {"auto", "gram", "diagonal"}, default="auto"
+    solver : {"auto", "gram", "sample", "diagonal"}, default="auto"
         The preconditioner: a factored Gram matrix of the rows, weighted with their curvature and sampled when
-        they are many; or its diagonal, for sparse and very wide rows.
+        they are many; a few thousand rows themselves, for thousands of columns; or a diagonal, for sparse rows.
     warm_start : bool, default=False
         Whether ``fit`` starts from the coefficients of the fit before.
     batch_size : int, default=None

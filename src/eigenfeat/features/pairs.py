@@ -17,7 +17,7 @@ ALL_PAIRS_UP_TO = 12
 AUTO_PAIRS_PER_CLASS = 4
 """Problems a class that "auto" allows itself beyond that."""
 
-AUTO_DIRECTIONS = (600, 1200)
+AUTO_DIRECTIONS = (600, 1800)
 """Directions in all that ``n_components=None`` aims at, for few rows and for many."""
 
 ROWS_A_DIRECTION = 25

@@ -16,39 +16,20 @@ from eigenfeat._threads import one_blas_thread
 from eigenfeat.linear.calibration import best_temperature
 from eigenfeat.linear.newton import newton_steps
 from eigenfeat.linear.objective import LogitObjective, LogitPoint
-from eigenfeat.linear.passes import has_sparse_rows
-from eigenfeat.linear.preconditioners import (
-    DiagonalPreconditioner,
-    GramPreconditioner,
-    Preconditioner,
-    PreconditionerRequest,
-)
+from eigenfeat.linear.preconditioner_table import PRECONDITIONERS, build_cost, rows_to_draw
+from eigenfeat.linear.preconditioners import Preconditioner, PreconditionerRequest
 from eigenfeat.linear.quasi_newton import no_pairs, quasi_newton_steps
 from eigenfeat.linear.row_basis import RowBasis, is_wide
 from eigenfeat.linear.sample_start import end_of_sample, share_to_start_from
 from eigenfeat.linear.steps import Step
 from eigenfeat.linear.streamed import StreamedObjective
 from eigenfeat.rows import ClassTotals, RandomRows, RowSource
-from eigenfeat.solvers import Solver, SolverTable
 
-# A d × d factor above this many columns costs more than it saves (and at 20,000 columns 1.6 GB in float32).
-MAX_GRAM_COLUMNS = 20_000
-# Sparse rows have cheap passes, and a dense factor throws that away.
-MAX_SPARSE_GRAM_COLUMNS = 1000
 # Relative gap below which Newton steps take over: their model is trusted there, and few rows still curve. Those of
 # smoothed labels all do, and products with their Hessian stay as dear as passes. Neither is critical: on digits
 # (benchmarks/speed/constants.py) plain labels take 120-145 passes for gaps from 0.1 to 1e-3, smoothed ones 10-13.
 NEWTON_GAP = 1e-2
 SMOOTHED_NEWTON_GAP = 1e-3
-# Rows in the Gram matrix: enough, per column, for a sample to stand for all; all of them when they are few.
-GRAM_ROWS_PER_COLUMN = 1
-MIN_GRAM_ROWS = 10_000
-# A preconditioner of fewer operations than this is built at every step: it takes no longer than the step itself. Up to
-# 1e8, some milliseconds, searches on small tables took up to a third longer (benchmarks/gem_constants.py).
-FREE_OPERATIONS = 1e6
-# A pass does few operations on a number it has read: it takes this many times as long as a matrix product of
-# equal work. Measured (benchmarks/speed/constants.py) 3.2-3.4 with ten classes, 8.5-10.6 with two.
-PASS_SLOWNESS = 5.0
 # Another preconditioner must promise this many times its cost: what is left of the way is not known. Measured
 # (benchmarks/speed/constants.py), margins from 1 to 16 take the same time, and none (always renew) twice as long.
 REBUILD_MARGIN = 2.0
@@ -84,7 +65,7 @@ class LogitFit:
     separated : bool
         Whether there is no minimum: without a penalty, rows that coefficients can tell apart pull these ever further.
     solver : str
-        "gram" or "diagonal": the preconditioner.
+        "gram", "sample" or "diagonal": the preconditioner.
     """
 
     coef: np.ndarray
@@ -97,29 +78,6 @@ class LogitFit:
     converged: bool
     separated: bool
     solver: str
-
-
-def _suits_gram(objective: LogitObjective, request: PreconditionerRequest | None) -> bool:
-    source = objective.passes.source
-    is_sparse = has_sparse_rows(source)
-    too_wide = source.n_columns > (MAX_SPARSE_GRAM_COLUMNS if is_sparse else MAX_GRAM_COLUMNS)
-    return not too_wide or (isinstance(source, RandomRows) and is_wide(source) and not is_sparse)
-
-
-#: What "auto" takes for which rows; solving is building the preconditioner.
-#:
-#: ============================================  ==========
-#: rows                                          solver
-#: ============================================  ==========
-#: sparse, over `MAX_SPARSE_GRAM_COLUMNS` wide   "diagonal"
-#: few (see ``row_basis.is_wide``)               "gram"
-#: over `MAX_GRAM_COLUMNS` wide                  "diagonal"
-#: all others                                    "gram"
-#: ============================================  ==========
-PRECONDITIONERS = SolverTable(
-    (Solver("gram", GramPreconditioner.build, suits=_suits_gram), Solver("diagonal", DiagonalPreconditioner.build)),
-    describe=lambda objective: f"{objective.passes.n_rows} rows of {objective.passes.source.n_columns} columns",
-)
 
 
 class LogitSolver:
@@ -141,7 +99,7 @@ class LogitSolver:
     fit_intercept : bool
     smoothing : float
         Share ε of every label that is spread over all classes.
-    solver : {"auto", "gram", "diagonal"}
+    solver : {"auto", "gram", "sample", "diagonal"}
         The preconditioner; `PRECONDITIONERS` is the table.
     batch_size, n_jobs : int, optional
         See ``Passes``.
@@ -362,7 +320,8 @@ class LogitSolver:
         )  # frees its memory before the next is built
         if point is not None and self._sample is not None:
             point = self._sample.seen(point.coefficients)
-        request = PreconditionerRequest(point, self._gram_rows(), seed, self._scale)
+        n_rows = rows_to_draw(self.solver, self.objective.passes.n_columns)
+        request = PreconditionerRequest(point, n_rows, seed, self._scale)
         self._preconditioner = self._table_row.solve(self._curving, request)
         self._mean_curvature, self._passes_since_build = max(total_curvature, TINY), 0.0
         return self._preconditioner
@@ -377,14 +336,6 @@ class LogitSolver:
             self._column_scale = self._curving.column_scale()
         return self._column_scale
 
-    def _gram_rows(self) -> int:
-        return max(MIN_GRAM_ROWS, GRAM_ROWS_PER_COLUMN * self.objective.passes.n_columns)
-
     def _build_cost(self) -> float:
-        """Cost of a new preconditioner in passes; nothing where it takes less than a blink."""
-        n, (d, k) = self._curving.passes.n_rows, self.objective.shape
-        diagonal = self.solver == "diagonal"
-        operations = 2 * n * d if diagonal else min(n, self._gram_rows()) * d**2 + d**3 / 3
-        if operations < FREE_OPERATIONS:
-            return 0.0
-        return 1.0 if diagonal else operations / (PASS_SLOWNESS * 4 * n * d * k)
+        """Cost of a new preconditioner in passes."""
+        return build_cost(self.solver, self._curving.passes.n_rows, *self.objective.shape)

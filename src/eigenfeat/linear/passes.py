@@ -20,6 +20,7 @@ from eigenfeat.rows import (
     RowProducts,
     RowSource,
     Selection,
+    dense,
     first_rows,
     over_parts,
     products_with,
@@ -112,8 +113,7 @@ class Passes:
 
         In Fortran order, as LAPACK takes it, and in the type of the source, or float32 where it is wide.
         """
-        d = self.source.n_columns
-        dtype = np.dtype(np.float32) if d > MAX_FLOAT64_GRAM else self.dtype
+        d, dtype = self.source.n_columns, self._gram_dtype
         gram = np.zeros((self.n_columns, self.n_columns), dtype, order="F")
         syrk = get_blas_funcs("syrk", (gram,))
         # Products of few rows are bound by the d² sums they are added to: blocks here are tall.
@@ -133,6 +133,15 @@ class Passes:
                 scaled[:, d:] = root
             gram = syrk(1.0, scaled.T, beta=1.0, c=gram, overwrite_c=True)
         return gram
+
+    def scaled(self, factors: np.ndarray) -> np.ndarray:
+        """``diag(factors) Φ``, constant column included, in the type of `gram`."""
+        scaled = np.empty((self.n_rows, self.n_columns), self._gram_dtype)
+        for positions in row_blocks(self.n_rows, self.n_columns, self.dtype.itemsize, 512):
+            own = factors[positions].astype(scaled.dtype)[:, None]
+            np.multiply(dense(self.block(positions)), own, out=scaled[positions, : self.source.n_columns])
+            scaled[positions, self.source.n_columns :] = own
+        return scaled
 
     def weighted_squares(self, weights: np.ndarray) -> np.ndarray:
         """The diagonal of ``gram(weights)``."""
@@ -165,6 +174,10 @@ class Passes:
 
         over_parts(self._blocks(), run, self.n_jobs)
         return squares
+
+    @property
+    def _gram_dtype(self) -> np.dtype:
+        return np.dtype(np.float32) if self.source.n_columns > MAX_FLOAT64_GRAM else self.dtype
 
     def _products(self, coefficients: np.ndarray) -> RowProducts:
         return products_with(self.source, coefficients[: self.source.n_columns])

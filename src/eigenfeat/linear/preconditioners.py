@@ -39,7 +39,7 @@ class PreconditionerRequest:
     point : LogitPoint or None
         Where rows have the curvature they are weighted with; zero coefficients where there is none.
     n_rows : int
-        Rows to draw for a Gram matrix.
+        Rows to draw.
     seed : int
         Draws them.
     scale : callable

@@ -17,6 +17,9 @@ from eigenfeat.rows import ArrayRows, RandomRows, dense, row_blocks
 MAX_ROWS = 5000
 """Rows above which their Gram matrix is no longer quick to factor, or small."""
 
+BLOCK_NUMBERS = 2**24
+"""Rows times columns of a block that products are made of."""
+
 
 def is_wide(source: RandomRows) -> bool:
     """Whether rows are so few, beside their columns, that coordinates in their span pay."""
@@ -46,8 +49,9 @@ class RowBasis:
         gram = np.zeros((source.n_rows, source.n_rows), order="F")
         for i, chosen in enumerate(blocks := _blocks(source)):
             rows = source.rows(chosen).astype(np.float64)
-            for other in blocks[: i + 1]:
+            for other in blocks[:i]:
                 gram[chosen, other] = dense(rows @ source.rows(other).astype(np.float64).T)
+            gram[chosen, chosen] = dense(rows @ rows.T)
         factor, pivots, rank, _ = linalg.lapack.dpstrf(gram, lower=True, overwrite_a=True)
         order = pivots - 1
         in_order = np.empty((source.n_rows, rank))
@@ -66,12 +70,13 @@ class RowBasis:
             coef += weights[:, block] @ dense(self.source.rows(self.chosen[block])).astype(np.float64)
         return coef
 
-    def coordinates(self, coef: np.ndarray) -> np.ndarray:
-        """``w Q``: what of the coefficients lies in the span."""
-        scores = np.empty((len(coef), len(self.chosen)))
+    def coordinates(self, vectors: np.ndarray) -> np.ndarray:
+        """``w Q`` in float64: what of coefficients, or of other rows, lies in the span."""
+        vectors = vectors.astype(np.float64, copy=False)
+        products = np.empty((len(vectors), len(self.chosen)))
         for block in _blocks(self.source, len(self.chosen)):
-            scores[:, block] = coef @ dense(self.source.rows(self.chosen[block])).T
-        return self._solve(scores.T).T
+            products[:, block] = vectors @ dense(self.source.rows(self.chosen[block])).astype(np.float64).T
+        return self._solve(products.T).T
 
     def _solve(self, right: np.ndarray, transposed: bool = False) -> np.ndarray:
         """``L₁⁻¹ right``, or of its transpose."""
@@ -81,5 +86,6 @@ class RowBasis:
 
 
 def _blocks(source: RandomRows, n_rows: int | None = None) -> list[slice]:
+    """Tall blocks: every two of them are made, and turned into float64, to be multiplied."""
     n_rows = source.n_rows if n_rows is None else n_rows
-    return row_blocks(n_rows, source.n_columns, source.dtype.itemsize, 512)
+    return row_blocks(n_rows, source.n_columns, 8, max(512, BLOCK_NUMBERS // source.n_columns))

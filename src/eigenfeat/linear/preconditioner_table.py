@@ -1,0 +1,77 @@
+"""Which preconditioner serves which rows, and what it costs."""
+
+from __future__ import annotations
+
+from eigenfeat.linear.objective import LogitObjective
+from eigenfeat.linear.passes import has_sparse_rows
+from eigenfeat.linear.preconditioners import DiagonalPreconditioner, GramPreconditioner, PreconditionerRequest
+from eigenfeat.linear.row_basis import is_wide
+from eigenfeat.linear.sample_preconditioner import SamplePreconditioner
+from eigenfeat.rows import RandomRows
+from eigenfeat.solvers import Solver, SolverTable
+
+# A d × d factor above this many columns costs more than it saves (and at 20,000 columns 1.6 GB in float32). A sample of
+# rows takes less from 6000 columns on, but more steps: on GEM features of MNIST, 10,978 columns, a fit ends after 20 s
+# instead of 27, half a hundredth above the minimum; on 11,815 splines of Covertype it stops 3 % above.
+MAX_GRAM_COLUMNS = 20_000
+# Rows of that sample, and columns up to which it is drawn: 0.7 GB.
+SAMPLE_ROWS = 3000
+MAX_SAMPLE_COLUMNS = 60_000
+# Sparse rows have cheap passes, and a dense factor throws that away.
+MAX_SPARSE_GRAM_COLUMNS = 1000
+# Rows in the Gram matrix: enough, per column, for a sample to stand for all; all of them when they are few.
+GRAM_ROWS_PER_COLUMN = 1
+MIN_GRAM_ROWS = 10_000
+# A preconditioner of fewer operations than this is built at every step: it takes no longer than the step itself. Up to
+# 1e8, some milliseconds, searches on small tables took up to a third longer (benchmarks/gem_constants.py).
+FREE_OPERATIONS = 1e6
+# A pass does few operations on a number it has read: it takes this many times as long as a matrix product of
+# equal work. Measured (benchmarks/speed/constants.py) 3.2-3.4 with ten classes, 8.5-10.6 with two.
+PASS_SLOWNESS = 5.0
+
+
+def _suits_gram(objective: LogitObjective, request: PreconditionerRequest | None) -> bool:
+    source = objective.passes.source
+    is_sparse = has_sparse_rows(source)
+    too_wide = source.n_columns > (MAX_SPARSE_GRAM_COLUMNS if is_sparse else MAX_GRAM_COLUMNS)
+    return not too_wide or (isinstance(source, RandomRows) and is_wide(source) and not is_sparse)
+
+
+def _suits_sample(objective: LogitObjective, request: PreconditionerRequest | None) -> bool:
+    source = objective.passes.source
+    return source.n_columns <= MAX_SAMPLE_COLUMNS and not has_sparse_rows(source)
+
+
+#: What "auto" takes for which rows; solving is building the preconditioner.
+#:
+#: ============================================  ==========
+#: rows                                          solver
+#: ============================================  ==========
+#: sparse, over `MAX_SPARSE_GRAM_COLUMNS` wide   "diagonal"
+#: few (see ``row_basis.is_wide``)               "gram"
+#: over `MAX_SAMPLE_COLUMNS` wide                "diagonal"
+#: over `MAX_GRAM_COLUMNS` wide                  "sample"
+#: all others                                    "gram"
+#: ============================================  ==========
+PRECONDITIONERS = SolverTable(
+    (
+        Solver("gram", GramPreconditioner.build, suits=_suits_gram),
+        Solver("sample", SamplePreconditioner.build, suits=_suits_sample),
+        Solver("diagonal", DiagonalPreconditioner.build),
+    ),
+    describe=lambda objective: f"{objective.passes.n_rows} rows of {objective.passes.source.n_columns} columns",
+)
+
+
+def rows_to_draw(name: str, n_columns: int) -> int:
+    """Rows that a preconditioner is made of, where there are more."""
+    return SAMPLE_ROWS if name == "sample" else max(MIN_GRAM_ROWS, GRAM_ROWS_PER_COLUMN * n_columns)
+
+
+def build_cost(name: str, n_rows: int, n_columns: int, n_classes: int) -> float:
+    """What a preconditioner costs in passes; nothing where it takes less than a blink."""
+    n, d, r = n_rows, n_columns, min(n_rows, rows_to_draw(name, n_columns))
+    operations = {"diagonal": 2 * n * d, "gram": r * d**2 + d**3 / 3, "sample": r**2 * d + r**3}[name]
+    if operations < FREE_OPERATIONS:
+        return 0.0
+    return 1.0 if name == "diagonal" else operations / (PASS_SLOWNESS * 4 * n * d * n_classes)

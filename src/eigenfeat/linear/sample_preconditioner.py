@@ -1,0 +1,112 @@
+"""A preconditioner of a sample of rows: for so many columns that their Gram matrix costs more than it saves.
+
+References
+----------
+Frangella, Rathore, Zhao & Udell, *PROMISE: Preconditioned stochastic optimization methods by incorporating scalable
+curvature estimates*, JMLR 25, 2024.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import linalg
+
+from eigenfeat.linear.objective import LogitObjective
+from eigenfeat.linear.preconditioners import PreconditionerRequest
+
+#: The least ρ, in roundings of the trace: what is subtracted is then right to a hundredth.
+ROUNDED = 100
+#: Random signs, and factorisations at most, that find ρ.
+N_PROBES, MAX_TRIES = 8, 6
+
+
+@dataclass(frozen=True, eq=False)
+class SamplePreconditioner:
+    """``(SᵀS + ρ)⁻¹`` for every class, from r rows S of ``diag(curvature)^½ Φ``.
+
+    By Woodbury's identity, ``(SᵀS + ρ)⁻¹ g = (g - Sᵀ (SSᵀ + ρ)⁻¹ S g) / ρ``. Where columns are many that takes a
+    fraction of the work, and of the memory, of their Gram matrix.
+
+    Of fewer rows than columns some directions are not seen at all, and others are by chance: ρ is the penalty or, if
+    larger, what makes half of the sample count, ``Σ λ / (λ + ρ) = r / 2`` over the eigenvalues λ of SSᵀ. Steps along
+    what is not seen are then too short rather than too long, which pairs of past steps mend sooner.
+
+    Attributes
+    ----------
+    rows : (r, columns) array
+        S, in the type of `Passes.gram`.
+    gram : (r, r) array
+        SSᵀ, its lower triangle.
+    least : float
+        The least ρ.
+    damping : float
+        ρ.
+    factor : (r, r) array
+        Of ``SSᵀ + ρ``.
+    """
+
+    rows: np.ndarray
+    gram: np.ndarray
+    least: float
+    damping: float
+    factor: np.ndarray
+
+    @classmethod
+    def build(cls, objective: LogitObjective, request: PreconditionerRequest) -> SamplePreconditioner:
+        """From about ``n_rows`` rows, drawn by what they would add to a Gram matrix and reweighted."""
+        scale = request.scale() if request.n_rows < objective.passes.n_rows else None
+        passes, weights = objective.curved_sample(request.point, request.n_rows, request.seed, scale)
+        rows = passes.scaled(np.sqrt(weights))
+        gram = linalg.get_blas_funcs("syrk", (rows,))(1.0, rows.T, trans=1, lower=1)
+        least = _half_counts(gram, objective.alpha, request.seed)
+        return cls(rows, gram, least, least, _factor(gram, least)).with_alpha(objective.alpha)
+
+    def with_alpha(self, alpha: float) -> SamplePreconditioner:
+        damping = max(self.least, alpha)
+        return self if damping == self.damping else replace(self, damping=damping, factor=_factor(self.gram, damping))
+
+    def solve(self, gradient: np.ndarray) -> np.ndarray:
+        seen = self.rows @ gradient.astype(self.rows.dtype)
+        seen = linalg.cho_solve((self.factor, True), seen, overwrite_b=True, check_finite=False)
+        return (gradient - self.rows.T @ seen) / self.damping
+
+
+def _half_counts(gram: np.ndarray, alpha: float, seed: int) -> float:
+    """ρ with ``Σ λ / (λ + ρ) = r / 2`` to a tenth, by secants of its logit in log ρ; alpha where that has fewer.
+
+    Never so small that rounding would spoil what `SamplePreconditioner.solve` subtracts.
+    """
+    r, total = len(gram), float(np.trace(gram))
+    low = np.log(max(alpha, ROUNDED * float(np.finfo(gram.dtype).eps) * total, np.finfo(gram.dtype).tiny))
+    high = np.log(max(total, 2 * np.exp(low)))
+    probes = np.random.RandomState(seed).choice(np.array([-1, 1], gram.dtype), (r, N_PROBES))
+    log_damping, first = low, True
+    for _ in range(MAX_TRIES):
+        share = _share_that_counts(gram, np.exp(log_damping), probes)
+        if abs(share - 0.5) < 0.05 or (first and share < 0.5):
+            break
+        low, high, first = (log_damping, high, False) if share > 0.5 else (low, log_damping, False)
+        step = np.log(share / (1 - share)) if 0 < share < 1 else np.inf * (share - 0.5)
+        margin = 0.1 * (high - low)
+        log_damping = float(np.clip(log_damping + 1.5 * step, low + margin, high - margin))
+    return float(np.exp(log_damping))
+
+
+def _share_that_counts(gram: np.ndarray, damping: float, probes: np.ndarray) -> float:
+    """``1 - ρ tr (SSᵀ + ρ)⁻¹ / r``, the trace from random signs (Hutchinson 1990)."""
+    solved = linalg.cho_solve((_factor(gram, damping), True), probes, check_finite=False)
+    return 1.0 - damping * float(np.vdot(probes, solved)) / probes.size
+
+
+def _factor(gram: np.ndarray, damping: float) -> np.ndarray:
+    """A Cholesky factor of ``gram + damping``, or of a little more where rounding has made that indefinite."""
+    potrf = linalg.get_lapack_funcs("potrf", (gram,))
+    while True:
+        damped = gram.copy(order="F")
+        damped[np.diag_indices(len(gram))] += gram.dtype.type(damping)
+        factor, info = potrf(damped, lower=True, clean=False, overwrite_a=True)
+        if info == 0:
+            return factor
+        damping *= 10

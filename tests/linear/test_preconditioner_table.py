@@ -1,0 +1,51 @@
+"""Which preconditioner rows get, and what it is thought to cost."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from eigenfeat.linear import preconditioner_table
+from eigenfeat.linear.logit import LogitSolver
+from eigenfeat.linear.preconditioner_table import PRECONDITIONERS, build_cost, rows_to_draw
+from eigenfeat.rows import ArrayRows, LabelledRows, as_row_source
+
+
+def wide_rows(n=60, d=400):
+    return np.random.default_rng(0).normal(size=(n, d)), np.arange(n) % 3
+
+
+def chosen(X, **options):
+    return LogitSolver(as_row_source(X, np.arange(X.shape[0]) % 3), 3, **options).solver
+
+
+def test_few_rows_are_solved_in_their_span_however_many_columns(monkeypatch):
+    X, y = wide_rows()
+    monkeypatch.setattr(preconditioner_table, "MAX_GRAM_COLUMNS", 100)
+    solver = LogitSolver(as_row_source(X, y), 3)
+    assert solver.solver == "gram" and solver.objective.passes.n_columns <= len(X) + 1
+    assert chosen(np.vstack([X] * 4)) == "sample"
+    monkeypatch.setattr(preconditioner_table, "MAX_SAMPLE_COLUMNS", 200)
+    assert chosen(np.vstack([X] * 4)) == "diagonal"
+
+
+def test_wide_sparse_rows_get_the_diagonal_behind_any_view():
+    X = sparse.random_array((50, 1200), density=0.01, format="csr", random_state=np.random.default_rng(0))
+    y = np.arange(50) % 3
+    assert chosen(X) == "diagonal" == LogitSolver(LabelledRows(ArrayRows(X), y), 3).solver
+    assert chosen(X[:, :900]) == "gram"
+    assert chosen(X, solver="gram") == "gram"
+
+
+def test_the_table_names_its_solvers():
+    assert PRECONDITIONERS.options == {"auto", "gram", "sample", "diagonal"}
+    X, y = wide_rows()
+    with pytest.raises(ValueError, match="choose one of auto, gram, sample, diagonal"):
+        LogitSolver(as_row_source(X, y), 3, solver="lbfgs")
+
+
+def test_where_a_sample_is_drawn_it_costs_less_than_the_gram_matrix():
+    n, k = 60_000, 10
+    for d in (preconditioner_table.MAX_GRAM_COLUMNS, preconditioner_table.MAX_SAMPLE_COLUMNS):
+        assert build_cost("sample", n, d, k) < build_cost("gram", n, d, k)
+        assert rows_to_draw("sample", d) < rows_to_draw("gram", d)
+    assert build_cost("gram", 50, 3, 2) == 0 < build_cost("diagonal", n, 100, k) <= 1
