@@ -84,3 +84,12 @@ def test_rows_of_zeros_have_a_preconditioner():
     objective = LogitObjective(passes, np.arange(5) % 2, np.full(5, 1 / 5), 2, alpha=0.0)
     built = GramPreconditioner.build(objective, request(objective))
     assert np.isfinite(built.solve(np.ones((3, 2)))).all()
+
+
+@pytest.mark.parametrize("n_rows", [300, 10_000])
+def test_zero_coefficients_need_no_pass_to_tell_curvature(n_rows):
+    objective = make_objective()
+    zero = objective.at(np.zeros(objective.shape))
+    told = GramPreconditioner.build(objective, request(objective, None, n_rows))
+    seen = GramPreconditioner.build(objective, request(objective, zero, n_rows))
+    np.testing.assert_allclose(told.solve(zero.gradient), seen.solve(zero.gradient), rtol=1e-8, atol=1e-12)

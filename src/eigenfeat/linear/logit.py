@@ -318,6 +318,8 @@ class LogitSolver:
             None,
             int(self._rng.randint(2**31 - 1)),
         )  # frees its memory before the next is built
+        if point is not None and not point.coefficients.any():
+            point = None  # what rows have there is known without a pass
         if point is not None and self._sample is not None:
             point = self._sample.seen(point.coefficients)
         n_rows = rows_to_draw(self.solver, self.objective.passes.n_columns)
@@ -338,4 +340,6 @@ class LogitSolver:
 
     def _build_cost(self) -> float:
         """Cost of a new preconditioner in passes."""
-        return build_cost(self.solver, self._curving.passes.n_rows, *self.objective.shape)
+        passes = self._curving.passes
+        width = getattr(passes.source, "pass_width", passes.n_columns)  # streams do not tell
+        return build_cost(self.solver, passes.n_rows, *self.objective.shape, width)

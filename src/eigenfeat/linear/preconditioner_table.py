@@ -26,8 +26,9 @@ MIN_GRAM_ROWS = 10_000
 # 1e8, some milliseconds, searches on small tables took up to a third longer (benchmarks/gem_constants.py).
 FREE_OPERATIONS = 1e6
 # A pass does few operations on a number it has read: it takes this many times as long as a matrix product of
-# equal work. Measured (benchmarks/speed/constants.py) 3.2-3.4 with ten classes, 8.5-10.6 with two.
-PASS_SLOWNESS = 5.0
+# equal work. Measured (benchmarks/speed/constants.py) 3.2-3.4 with ten classes, 8.5-10.6 with two; 9 and 15 a number of
+# `pass_width` where features are not formed.
+PASS_SLOWNESS = 8.0
 
 
 def _suits_gram(objective: LogitObjective, request: PreconditionerRequest | None) -> bool:
@@ -68,10 +69,10 @@ def rows_to_draw(name: str, n_columns: int) -> int:
     return SAMPLE_ROWS if name == "sample" else max(MIN_GRAM_ROWS, GRAM_ROWS_PER_COLUMN * n_columns)
 
 
-def build_cost(name: str, n_rows: int, n_columns: int, n_classes: int) -> float:
-    """What a preconditioner costs in passes; nothing where it takes less than a blink."""
+def build_cost(name: str, n_rows: int, n_columns: int, n_classes: int, width: int | None = None) -> float:
+    """What a preconditioner costs in passes over rows of ``width`` numbers; nothing if it takes less than a blink."""
     n, d, r = n_rows, n_columns, min(n_rows, rows_to_draw(name, n_columns))
     operations = {"diagonal": 2 * n * d, "gram": r * d**2 + d**3 / 3, "sample": r**2 * d + r**3}[name]
     if operations < FREE_OPERATIONS:
         return 0.0
-    return 1.0 if name == "diagonal" else operations / (PASS_SLOWNESS * 4 * n * d * n_classes)
+    return 1.0 if name == "diagonal" else operations / (PASS_SLOWNESS * 4 * n * (width or d) * n_classes)

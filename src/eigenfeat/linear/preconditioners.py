@@ -76,7 +76,7 @@ class GramPreconditioner:
         gram = passes.gram(weights)
         diagonal = np.diagonal(gram).copy()
         if is_sample:
-            diagonal = np.maximum(diagonal, objective.curved_squares(request.point).astype(gram.dtype))
+            diagonal = np.maximum(diagonal, _curved_squares(objective, request).astype(gram.dtype))
         return cls(gram, diagonal).with_alpha(objective.alpha)
 
     def with_alpha(self, alpha: float) -> GramPreconditioner:
@@ -100,6 +100,14 @@ class GramPreconditioner:
     def solve(self, gradient: np.ndarray) -> np.ndarray:
         right = np.asarray(gradient, self.triangles.dtype, order="F")
         return linalg.cho_solve((self.triangles, True), right, check_finite=False).astype(np.float64)
+
+
+def _curved_squares(objective: LogitObjective, request: PreconditionerRequest) -> np.ndarray:
+    """Mean squares of the columns over curved rows; at zero coefficients all curve alike, and the scale tells them."""
+    if request.point is not None:
+        return objective.curved_squares(request.point)
+    scale = request.scale()
+    return np.divide(1.0 / objective.n_classes, scale, out=np.zeros_like(scale), where=scale > 0)
 
 
 @dataclass(frozen=True, eq=False)
