@@ -342,4 +342,5 @@ class LogitSolver:
         """Cost of a new preconditioner in passes."""
         passes = self._curving.passes
         width = getattr(passes.source, "pass_width", passes.n_columns)  # streams do not tell
-        return build_cost(self.solver, passes.n_rows, *self.objective.shape, width)
+        n_columns, n_classes = self.objective.shape
+        return build_cost(self.solver, passes.n_rows, n_columns, n_classes, width)
