@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from written_out import cells, small_problem
 
-from eigenfeat.kernel import column_generation, lp
-from eigenfeat.kernel.problem import KernelRequest
-from eigenfeat.stages.kernels import KernelRows
+from eigenfeat.kernel import Absolute, column_generation, lp
+from eigenfeat.kernel.problem import KernelProblem, KernelRequest
+from eigenfeat.stages.kernels import Kernel, KernelRows
 
 
 class CountingRows(KernelRows):
@@ -42,6 +42,18 @@ def test_reaches_the_objective_of_the_full_program(loss, penalty, alpha, max_kep
     solution = column_generation.solve(problem, KernelRequest(random_state=0))
     assert solution.converged
     np.testing.assert_allclose(solution.objective, lp.solve(problem).objective, rtol=1e-6)
+
+
+def test_columns_do_not_leave_and_join_for_ever():
+    """A kernel narrower than the distances: rows are worth the same, and the optima are many."""
+    y = np.where(np.arange(160) < 0.53 * 160, 1.0, -1.0)
+    rows = np.random.RandomState(1).randn(160, 20) * np.where(y > 0, 2, 1)[:, None]
+    rows = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+    problem = KernelProblem(KernelRows(Kernel("rbf", 1.0), rows), y[:, None], np.ones(160), 1.0, Absolute(), "sparse")
+    alphas = [1.0, 0.55, 0.3]
+    for alpha, found in zip(alphas, column_generation.path(problem, alphas, KernelRequest(max_iter=500))):
+        assert found.converged
+        np.testing.assert_allclose(found.objective, lp.solve(replace(problem, alpha=alpha)).objective, rtol=3e-6)
 
 
 @pytest.mark.parametrize("loss", ["absolute", "epsilon"])

@@ -110,6 +110,16 @@ def test_the_alpha_of_held_out_rows_is_between_the_extremes():
     assert held_out_alpha(clean, "logistic", 1.0) < held_out_alpha(noise, "logistic", 1.0)
 
 
+@pytest.mark.parametrize("centers", [None, 25, 1])
+def test_a_kernel_matrix_that_is_given_has_its_alpha_found_too(centers):
+    problem, _ = problem_of(2, centers=centers)
+    given = replace(problem, kernel=KernelRows(Kernel("linear"), problem.kernel.matrix(), precomputed=True))
+    alpha = held_out_alpha(given, "logistic", 1.0)
+    assert alpha in margin_losses.HELD_OUT_ALPHAS
+    if centers is None:
+        assert alpha == held_out_alpha(problem, "logistic", 1.0)
+
+
 def test_a_limit_of_steps_is_reported():
     problem, _ = problem_of(3)
     with pytest.warns(UserWarning, match="Raise max_iter or alpha"):

@@ -2,7 +2,7 @@
 
 A kernel column whose constraint ``|K[:, j]ᵀτ| ≤ alpha`` holds without being asked for has coefficient zero
 and need not be in the program. The program starts without any; columns whose constraint is violated join, the
-most violated first, those idle for some rounds leave. Where K fits, all its columns are priced in every round.
+most violated first, those idle for some rounds leave as long as the optimum moves. Where K fits, all its columns are priced in every round.
 Where it does not, violators are looked for among the columns already formed, then among a few random rows, then by
 a scan of all rows that computes ``Kτ`` block by block and keeps nothing. The last look finds none, which proves
 the optimum.
@@ -30,6 +30,8 @@ from eigenfeat.stages.kernels import KernelRows
 #: Up to this many rows the whole kernel matrix is kept (0.5 GB) and every column is priced in every round: the columns
 #: that join are the most violated of all. Beyond, they are looked for in samples.
 MAX_KEPT_ROWS = 8000
+#: Share of the optimum by which a round must move it for columns to leave after it.
+PROGRESS = 1e-9
 
 
 class ColumnPool:
@@ -121,7 +123,7 @@ class _GrowingProgram:
         program, pool = self.program, search.pool
         program.set_targets(y)
         idle = np.zeros(len(self.inside), dtype=int)
-        coefficients, outputs = np.zeros(len(y)), np.zeros(len(y))
+        coefficients, outputs, reached = np.zeros(len(y)), np.zeros(len(y)), -np.inf
         for iteration in range(1, max_iter + 1):
             if not program.run(1_000_000):
                 return coefficients, outputs, False, iteration
@@ -130,8 +132,9 @@ class _GrowingProgram:
             coefficients[pool.index[self.inside]] = values
             outputs = pool.columns[:, self.inside] @ values
             idle = np.where(values != 0, 0, idle + 1)
-            stale = np.flatnonzero(idle > self.max_idle)
-            if len(stale):
+            stale, before, reached = np.flatnonzero(idle > self.max_idle), reached, program.objective
+            # Of many optima the same columns would leave and join for ever: none leaves while the value stands still.
+            if len(stale) and reached > before + PROGRESS * abs(before):
                 program.drop_constraints(stale)
                 self.inside, idle = np.delete(self.inside, stale), np.delete(idle, stale)
             joining = search.violators(self.inside, tau)

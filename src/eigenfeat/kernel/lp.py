@@ -121,6 +121,11 @@ class MultiplierProgram:
         """Simplex steps of the last run."""
         return int(self.highs.getInfo().simplex_iteration_count)
 
+    @property
+    def objective(self) -> float:
+        """``ε‖τ‖₁ - yᵀτ`` at the last optimum: constraints that join can only raise it."""
+        return float(self.highs.getInfo().objective_function_value)
+
     def multipliers(self) -> np.ndarray:
         """τ."""
         values = np.array(self.highs.getSolution().col_value)

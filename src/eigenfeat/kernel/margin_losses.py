@@ -30,6 +30,7 @@ from sklearn.exceptions import ConvergenceWarning
 from eigenfeat.kernel.basis import full_length
 from eigenfeat.kernel.nystrom import Preconditioner
 from eigenfeat.kernel.problem import DEFAULTS, KernelProblem, KernelRequest, KernelSolution
+from eigenfeat.kernel.search import over_rows
 from eigenfeat.kernel.subset import MAX_ENTRIES
 
 #: Alphas that are tried on held-out rows, the strongest first: each fit starts from the last.
@@ -273,23 +274,10 @@ def held_out_alpha(problem: KernelProblem, loss: str, unit: float) -> float:
     n = min(problem.n_rows, HELD_OUT_ROWS)
     chosen = np.random.RandomState(0).permutation(problem.n_rows)[:n]
     fitted, held = chosen[n // 4 :], chosen[: n // 4]
-    centers = problem.kernel.points(problem.expanded_over) if problem.centers is not None else None
-    kernel, precomputed = problem.kernel, problem.kernel.precomputed
-    rows = kernel.rows[np.ix_(fitted, fitted)] if precomputed else kernel.rows[fitted]
-    part = replace(
-        problem,
-        kernel=type(kernel)(kernel.kernel, rows, precomputed),
-        targets=problem.targets[fitted],
-        weights=problem.weights[fitted],
-        centers=centers,
-    )
+    part = over_rows(problem, fitted, _centers_of_part(problem, fitted))
     newton = _Newton(part, MARGIN_LOSSES[loss])
-    if precomputed:
-        K = kernel.rows[np.ix_(held, fitted)]
-    else:
-        K = type(kernel)(kernel.kernel, kernel.rows[held]).columns(
-            kernel.points(fitted) if centers is None else centers
-        )
+    centers = fitted if part.centers is None else part.centers if part.centers.ndim == 2 else fitted[part.centers]
+    K = problem.kernel.block(held, centers)
     losses = {}
     for alpha in HELD_OUT_ALPHAS:
         newton.solve(unit * alpha, 1e-3, 20)
@@ -297,3 +285,11 @@ def held_out_alpha(problem: KernelProblem, loss: str, unit: float) -> float:
         values = MARGIN_LOSSES[loss].values(outputs, problem.targets[held])
         losses[unit * alpha] = float(problem.weights[held] @ values.sum(axis=1))
     return min(losses, key=lambda alpha: losses[alpha])
+
+
+def _centers_of_part(problem: KernelProblem, rows: np.ndarray) -> np.ndarray | None:
+    """The same centres as points; of a kernel matrix that was given, which has none, those among these rows."""
+    if problem.centers is None or not problem.kernel.precomputed:
+        return None if problem.centers is None else problem.kernel.points(problem.centers)
+    among = np.flatnonzero(np.isin(rows, problem.centers))
+    return among if len(among) else None
