@@ -4,8 +4,8 @@ Model selection, the same rule for every method, written down before any of its 
 rows of the first five realisations the whole grid of widths and strengths is cross-validated, and the pair of the least
 mean error serves all realisations; of equal ones the first, which has the widest kernel and the strongest penalty. SVM
 and RBF network: five folds; KFD: exact leave-one-out; sparse KFD (SKFD) and linear sparse KFD (LSKFD): five folds, with
-one warm-started path of alpha a fold (`KernelFisherClassifierCV`); of LSKFD the three smallest alphas are left out at the
-widths 0.1 and above, where hardly a coefficient would be zero. The three KFD are cut by the rule (soft margin,
+one warm-started path of alpha a fold (`KernelFisherClassifierCV`); of LSKFD the three smallest alphas are left out at
+the widths 0.1 and above, where hardly a coefficient would be zero. The three KFD are cut by the rule (soft margin,
 least squares, Gaussians) with the least error at rows left out, `threshold="auto"`, which was settled on held-out
 training rows of four sets; in every realisation it is found anew at rows left out of its training rows, never at
 outputs of rows that were fitted. (The thesis takes the median of five choices, each refined about a coarse one, and the

@@ -4,9 +4,9 @@
 
 USPS, odd against even digits, an RBF kernel and a penalty that leave more than 95 % of the coefficients at zero
 (--alpha, --width), loss "absolute", penalty "sparse". Both run on HiGHS to the same optimum; times are of the
-processor, one thread, and include all kernel work. "formed" is the share of K's columns formed and kept: all of them, each priced in every round, where K
-fits (--sampled has the form for larger K). "K priced" is how many times the entries of K were computed, and forgotten,
-in search of violated columns. The full program is left out where the previous size
+processor, one thread, and include all kernel work. "formed" is the share of K's columns formed and kept: all of them,
+each priced in every round, where K fits (--sampled has the form for larger K). "K priced" is how many times the entries
+of K were computed, and forgotten, in search of violated columns. The full program is left out where the previous size
 lets expect more than the limit. The last line is the ratio of times at the largest size both solved.
 """
 

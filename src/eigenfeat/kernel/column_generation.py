@@ -1,11 +1,11 @@
 """The sparse penalty's linear program by column generation: few kernel columns are kept (thesis, 3.5.6).
 
-A kernel column whose constraint ``|K[:, j]ᵀτ| ≤ alpha`` holds without being asked for has coefficient zero
-and need not be in the program. The program starts without any; columns whose constraint is violated join, the
-most violated first, those idle for some rounds leave as long as the optimum moves. Where K fits, all its columns are priced in every round.
-Where it does not, violators are looked for among the columns already formed, then among a few random rows, then by
-a scan of all rows that computes ``Kτ`` block by block and keeps nothing. The last look finds none, which proves
-the optimum.
+A kernel column whose constraint ``|K[:, j]ᵀτ| ≤ alpha`` holds without being asked for has coefficient zero and need not
+be in the program. The program starts without any; columns whose constraint is violated join, the most violated first,
+those idle for some rounds leave as long as the optimum moves. Where K fits, all its columns are priced in every round.
+Where it does not, violators are looked for among the columns already formed, then among a few random rows, then by a
+scan of all rows that computes ``Kτ`` block by block and keeps nothing. The last look finds none, which proves the
+optimum.
 
 References
 ----------
