@@ -31,7 +31,6 @@ from joblib import Parallel, delayed
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import KMeans
 from sklearn.ensemble import AdaBoostClassifier
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.model_selection import StratifiedKFold
@@ -192,7 +191,7 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", choices=list(THESIS), default=list(THESIS))
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    warnings.simplefilter("ignore", ConvergenceWarning)
+    warnings.simplefilter("ignore", UserWarning)
     sets = ["heart", "thyroid"] if options.quick else options.sets
     results: dict[tuple[str, str], np.ndarray] = {}
     held_out = []
