@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from written_out import cells, small_problem
 
-from eigenfeat.kernel import column_generation, lp
-from eigenfeat.kernel.problem import KernelRequest
-from eigenfeat.stages.kernels import KernelRows
+from eigenfeat.kernel import Absolute, column_generation, lp
+from eigenfeat.kernel.problem import KernelProblem, KernelRequest
+from eigenfeat.stages.kernels import Kernel, KernelRows
 
 
 class CountingRows(KernelRows):
@@ -42,6 +42,18 @@ def test_reaches_the_objective_of_the_full_program(loss, penalty, alpha, max_kep
     solution = column_generation.solve(problem, KernelRequest(random_state=0))
     assert solution.converged
     np.testing.assert_allclose(solution.objective, lp.solve(problem).objective, rtol=1e-6)
+
+
+def test_columns_do_not_leave_and_join_for_ever():
+    """A kernel narrower than the distances: rows are worth the same, and the optima are many."""
+    y = np.where(np.arange(160) < 0.53 * 160, 1.0, -1.0)
+    rows = np.random.RandomState(1).randn(160, 20) * np.where(y > 0, 2, 1)[:, None]
+    rows = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+    problem = KernelProblem(KernelRows(Kernel("rbf", 1.0), rows), y[:, None], np.ones(160), 1.0, Absolute(), "sparse")
+    alphas = [1.0, 0.55, 0.3]
+    for alpha, found in zip(alphas, column_generation.path(problem, alphas, KernelRequest(max_iter=500))):
+        assert found.converged
+        np.testing.assert_allclose(found.objective, lp.solve(replace(problem, alpha=alpha)).objective, rtol=3e-6)
 
 
 @pytest.mark.parametrize("loss", ["absolute", "epsilon"])
@@ -92,3 +104,33 @@ def test_all_columns_are_priced_where_they_are_kept():
     K = np.random.default_rng(0).normal(size=(150, 150))
     given = replace(problem, kernel=KernelRows(problem.kernel.kernel, K, precomputed=True))
     np.testing.assert_allclose(column_generation.solve(given).objective, lp.solve(given).objective, rtol=1e-6)
+
+
+@pytest.mark.parametrize("max_kept", [0, 8000])
+def test_the_columns_of_a_quarter_of_the_rows_come_first(max_kept, monkeypatch):
+    monkeypatch.setattr(column_generation, "MAX_KEPT_ROWS", max_kept)
+    problem = small_problem("absolute", "sparse", 2.0, n=240)
+    cold = column_generation.solve(problem)
+    monkeypatch.setattr(column_generation, "MAX_UNSAMPLED_ROWS", 100)
+    warm = column_generation.solve(problem)
+    np.testing.assert_allclose(warm.objective, cold.objective, rtol=1e-6)
+    assert warm.n_iter < cold.n_iter
+
+
+def test_positions_of_columns_in_the_pool(sampled):
+    problem = small_problem("absolute", "sparse", 2.0, n=40)
+    pool = column_generation.ColumnPool(problem.kernel)
+    pool.add(np.array([7, 3]))
+    at = pool.positions(np.array([3, 5, 7]))
+    np.testing.assert_array_equal(pool.index[at], [3, 5, 7])
+    np.testing.assert_allclose(pool.columns[:, at], problem.kernel.matrix()[:, [3, 5, 7]])
+
+
+def test_terms_of_rounding_are_none():
+    """A penalty too strong for any term: multipliers of constraints that are met as it happens are rounding."""
+    draw = np.random.RandomState(2)
+    rows, y = draw.randn(300, 20), np.where(draw.uniform(size=(300, 1)) < 0.3, 1.0, -1.0)
+    problem = KernelProblem(KernelRows(Kernel("rbf", 0.03), rows), y, np.ones(300), 1.0, Absolute(), "sparse")
+    for solution in column_generation.path(problem, [10.0, 5.5, 3.0, 1.7]):
+        np.testing.assert_allclose(solution.objective, 2 * (y > 0).sum())
+        assert not solution.coefficients.any()

@@ -47,6 +47,18 @@ def test_the_solution_kept_is_that_of_all_rows():
     assert not lean.coefficients.size
 
 
+def test_no_fold_is_fitted_again_where_its_outputs_are_known(monkeypatch):
+    problem = small_problem("squared", "sparse", 1.0, n=40)
+    left_out = ByFolds(FOLDS)
+    (lean,) = left_out(problem, [0.7], keep=False)
+    (whole,) = left_out(problem, [0.7])
+    np.testing.assert_array_equal(left_out.settled(problem, 0.7, None).coefficients, whole.coefficients)
+    monkeypatch.setattr(ByFolds, "_outputs", None)
+    settled = left_out.settled(problem, 0.7, lean.loo_outputs)
+    np.testing.assert_array_equal(settled.coefficients, whole.coefficients)
+    np.testing.assert_array_equal(settled.loo_outputs, whole.loo_outputs)
+
+
 def test_a_splitter_that_leaves_rows_out_of_every_held_out_part_is_refused():
     problem = small_problem("squared", "sparse", 1.0, n=40)
     with pytest.raises(ValueError, match="in no held-out fold"):

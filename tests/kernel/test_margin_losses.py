@@ -110,6 +110,26 @@ def test_the_alpha_of_held_out_rows_is_between_the_extremes():
     assert held_out_alpha(clean, "logistic", 1.0) < held_out_alpha(noise, "logistic", 1.0)
 
 
+@pytest.mark.parametrize("centers", [None, 25, 1])
+def test_a_kernel_matrix_that_is_given_has_its_alpha_found_too(centers):
+    problem, _ = problem_of(2, centers=centers)
+    given = replace(problem, kernel=KernelRows(Kernel("linear"), problem.kernel.matrix(), precomputed=True))
+    alpha = held_out_alpha(given, "logistic", 1.0)
+    assert alpha in margin_losses.HELD_OUT_ALPHAS
+    if centers is None:
+        assert alpha == held_out_alpha(problem, "logistic", 1.0)
+
+
+@pytest.mark.parametrize("alpha", [1e-2, 1e-4])
+@pytest.mark.parametrize("loss", list(MARGIN_LOSSES))
+def test_a_loose_tolerance_is_one_of_the_objective(loss, alpha):
+    """Steps that stop short promise little, and the last of them once ended fits 47 % above the minimum."""
+    problem, _ = problem_of(4, alpha=alpha)
+    loose, tight = (margin_losses.solve(problem, loss, KernelRequest(tol=tol, max_iter=60)) for tol in (1e-2, 1e-8))
+    assert loose.converged and tight.converged
+    assert loose.objective.sum() < 1.01 * tight.objective.sum()
+
+
 def test_a_limit_of_steps_is_reported():
     problem, _ = problem_of(3)
     with pytest.warns(UserWarning, match="Raise max_iter or alpha"):

@@ -281,12 +281,13 @@ class KernelFisherClassifier(KernelDiscriminant, KernelRegression):
             "penalty": self.penalty == "sparse",
             "multi_class": self.multi_class == "joint",
             "invariances": bool(self.invariances),
+            "virtual_rows": self.virtual_rows is not None,
             "solver": self.solver not in ("auto", "subset", "nystrom"),
         }
         for name in (name for name, is_wrong in wrong.items() if is_wrong):
             raise ValueError(
                 f"{name}={getattr(self, name)!r} cannot be with loss={loss!r}, which has a solver of its own: a "
-                "quadratic penalty, one function a class, no invariances, solver='auto'."
+                "quadratic penalty, one function a class, no invariances or virtual rows, solver='auto'."
             )
         if isinstance(self.alpha, str):
             problem = replace(problem, alpha=held_out_alpha(problem, loss, alpha_unit(problem)))

@@ -186,7 +186,7 @@ class KernelFisherClassifierCV(KernelDiscriminant):
             solution = SOLVERS.choose("auto", chosen, DEFAULTS).solve(chosen, DEFAULTS)
         self._keep_rule(solution, chosen, codes)
         self.cv_decision_ = self.cv_error_ = None
-        if left_out is not exactly:
+        if left_out.costs_fits:
             self.cv_decision_, self.cv_error_ = self.loo_decision_, self.loo_error_
             self.loo_decision_ = self.loo_error_ = None
         return self

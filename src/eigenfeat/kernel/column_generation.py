@@ -1,11 +1,11 @@
 """The sparse penalty's linear program by column generation: few kernel columns are kept (thesis, 3.5.6).
 
-A kernel column whose constraint ``|K[:, j]ᵀτ| ≤ alpha`` holds without being asked for has coefficient zero
-and need not be in the program. The program starts without any; columns whose constraint is violated join, the
-most violated first, those idle for some rounds leave. Where K fits, all its columns are priced in every round.
-Where it does not, violators are looked for among the columns already formed, then among a few random rows, then by
-a scan of all rows that computes ``Kτ`` block by block and keeps nothing. The last look finds none, which proves
-the optimum.
+A kernel column whose constraint ``|K[:, j]ᵀτ| ≤ alpha`` holds without being asked for has coefficient zero and need not
+be in the program. The program starts with the columns that a quarter of the rows has a use for, or without any where
+rows are few; columns whose constraint is violated join, the most violated first, those idle for some rounds leave as
+long as the optimum moves. Where K fits, all its columns are priced in every round. Where it does not, violators are
+looked for among the columns already formed, then among a few random rows, then by a scan of all rows that computes
+``Kτ`` block by block and keeps nothing. The last look finds none, which proves the optimum.
 
 References
 ----------
@@ -23,6 +23,7 @@ import numpy as np
 from eigenfeat.kernel.lp import MultiplierProgram
 from eigenfeat.kernel.needs import ALL_ROWS, PIECEWISE_LINEAR_LOSS, SPARSE_PENALTY
 from eigenfeat.kernel.problem import DEFAULTS, KernelProblem, KernelRequest, KernelSolution
+from eigenfeat.kernel.search import over_rows
 from eigenfeat.kernel.used_rows import UsedRows
 from eigenfeat.solvers.contract import Solver
 from eigenfeat.stages.kernels import KernelRows
@@ -30,6 +31,11 @@ from eigenfeat.stages.kernels import KernelRows
 #: Up to this many rows the whole kernel matrix is kept (0.5 GB) and every column is priced in every round: the columns
 #: that join are the most violated of all. Beyond, they are looked for in samples.
 MAX_KEPT_ROWS = 8000
+#: Above this many rows the first columns are those of the solution for a quarter of the rows: most of what the program
+#: will need, at a tenth of its cost.
+MAX_UNSAMPLED_ROWS = 1000
+#: Share of the optimum by which a round must move it for columns to leave after it.
+PROGRESS = 1e-9
 
 
 class ColumnPool:
@@ -58,6 +64,14 @@ class ColumnPool:
         self._storage[:, first:last] = self.kernel.columns(rows)
         self.index = np.concatenate([self.index, rows])
         return np.arange(first, last)
+
+    def positions(self, rows: np.ndarray) -> np.ndarray:
+        """Where the columns of these rows are, formed now where they are not in the pool."""
+        missing = np.setdiff1d(rows, self.index)
+        if len(missing):
+            self.add(missing)
+        order = np.argsort(self.index)
+        return order[np.searchsorted(self.index[order], rows)]
 
     def others(self) -> np.ndarray:
         """Rows whose column has not been formed."""
@@ -116,12 +130,17 @@ class _GrowingProgram:
         self.inside = np.empty(0, dtype=int)
         """Positions in the pool of the program's constraints, in its order."""
 
+    def join(self, columns: np.ndarray, pool: ColumnPool) -> None:
+        """Take columns in, by their positions in the pool."""
+        self.program.add_constraints(pool.columns[:, columns])
+        self.inside = np.concatenate([self.inside, columns])
+
     def optimised(self, y: np.ndarray, search: _Search, max_iter: int) -> tuple[np.ndarray, np.ndarray, bool, int]:
         """Coefficients over all rows and outputs of one target; whether that is proven, and the rounds it took."""
         program, pool = self.program, search.pool
         program.set_targets(y)
         idle = np.zeros(len(self.inside), dtype=int)
-        coefficients, outputs = np.zeros(len(y)), np.zeros(len(y))
+        coefficients, outputs, reached = np.zeros(len(y)), np.zeros(len(y)), -np.inf
         for iteration in range(1, max_iter + 1):
             if not program.run(1_000_000):
                 return coefficients, outputs, False, iteration
@@ -130,15 +149,15 @@ class _GrowingProgram:
             coefficients[pool.index[self.inside]] = values
             outputs = pool.columns[:, self.inside] @ values
             idle = np.where(values != 0, 0, idle + 1)
-            stale = np.flatnonzero(idle > self.max_idle)
-            if len(stale):
+            stale, before, reached = np.flatnonzero(idle > self.max_idle), reached, program.objective
+            # Of many optima the same columns would leave and join for ever: none leaves while the value stands still.
+            if len(stale) and reached > before + PROGRESS * abs(before):
                 program.drop_constraints(stale)
                 self.inside, idle = np.delete(self.inside, stale), np.delete(idle, stale)
             joining = search.violators(self.inside, tau)
             if len(joining) == 0:
                 return coefficients, outputs, True, iteration
-            program.add_constraints(pool.columns[:, joining])
-            self.inside = np.concatenate([self.inside, joining])
+            self.join(joining, pool)
             idle = np.concatenate([idle, np.zeros(len(joining), dtype=int)])
         return coefficients, outputs, False, max_iter
 
@@ -148,7 +167,7 @@ def solve(
     request: KernelRequest = DEFAULTS,
     *,
     n_candidates: int = 59,
-    n_columns: int = 10,
+    n_columns: int = 30,
     max_idle: int = 5,
 ) -> KernelSolution:
     """Solve by column generation; all targets share the columns formed.
@@ -177,7 +196,7 @@ def path(
     request: KernelRequest = DEFAULTS,
     *,
     n_candidates: int = 59,
-    n_columns: int = 10,
+    n_columns: int = 30,
     max_idle: int = 5,
 ) -> Iterator[KernelSolution]:
     """The solution at every alpha, in the order given, each from the columns and the basis of the one before.
@@ -188,6 +207,9 @@ def path(
     used = UsedRows.of(problem)
     growing = _GrowingProgram(used.problem, wanted.tol, max_idle)
     search = _Search(ColumnPool(used.problem.kernel), 0.0, request.draw(), n_candidates, n_columns)
+    first = _first_rows(used.at_alpha(alphas[0]).problem, request)
+    if len(first):
+        growing.join(search.pool.positions(first), search.pool)
     for alpha in alphas:
         growing.program.set_alpha(alpha)
         search = replace(search, limit=alpha * (1.0 + wanted.tol))
@@ -201,6 +223,16 @@ def path(
             n_iter=sum(n_iter for *_, n_iter in found),
             solver="column_generation",
         )
+
+
+def _first_rows(problem: KernelProblem, request: KernelRequest) -> np.ndarray:
+    """Rows whose columns the solution for a quarter of the rows has a use for; none where rows are few."""
+    if problem.n_rows <= MAX_UNSAMPLED_ROWS:
+        return np.empty(0, dtype=int)
+    rows = np.sort(np.random.RandomState(0).permutation(problem.n_rows)[: problem.n_rows // 4])
+    share = problem.weights[rows].sum() / problem.weights.sum()
+    part = over_rows(replace(problem, alpha=problem.alpha * share), rows, None)
+    return rows[solve(part, request).coefficients.any(axis=1)]
 
 
 SOLVER = Solver("column_generation", solve, (PIECEWISE_LINEAR_LOSS, SPARSE_PENALTY, ALL_ROWS))

@@ -35,6 +35,7 @@ class ByFolds:
     """
 
     splitter: Any
+    costs_fits = True
 
     def __call__(self, problem: KernelProblem, alphas: Sequence[float], keep: bool = True) -> Iterator[KernelSolution]:
         outputs = self._outputs(problem, alphas)
@@ -44,6 +45,12 @@ class ByFolds:
         nothing = np.zeros((0, problem.targets.shape[1]))
         empty = np.zeros(problem.targets.shape[1])
         yield from (KernelSolution(nothing, empty, empty, True, 0, "", loo_outputs=q) for q in outputs)
+
+    def settled(self, problem: KernelProblem, alpha: float, outputs: np.ndarray | None) -> KernelSolution:
+        """The solution of all rows at one alpha; no fold is fitted again where the outputs are known."""
+        if outputs is None:
+            return next(self(problem, [alpha]))
+        return replace(next(path(problem, [alpha])), loo_outputs=outputs)
 
     def _outputs(self, problem: KernelProblem, alphas: Sequence[float]) -> np.ndarray:
         """(alphas, n, m): rows that are in several held-out folds have the mean, rows in none are refused."""

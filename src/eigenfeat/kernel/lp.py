@@ -25,6 +25,10 @@ from eigenfeat.solvers.contract import Solver
 #: (benchmarks/speed/constants.py), that is quicker from 100-200 rows on and 1.3-2.5 times as quick at 500; up to there
 #: the program that needs no further package (column generation needs highspy) is quick enough.
 MAX_ROWS = 500
+#: The least feasibility tolerance that HiGHS takes.
+LEAST_TOLERANCE = 1e-10
+#: Terms that change no output by more than this share of the largest target are none.
+NEGLIGIBLE = 1e-9
 
 
 def has_highspy() -> bool:
@@ -42,7 +46,7 @@ class MultiplierProgram:
     ----------
     problem : KernelProblem
     tol : float
-        Feasibility tolerance of primal and dual, not below HiGHS' 1e-10.
+        Feasibility tolerance of primal and dual, not below that of HiGHS.
     many_runs : bool
         Price by Devex: steepest-edge weights, better in one long run, are computed anew at every start.
     """
@@ -73,7 +77,7 @@ class MultiplierProgram:
         self.highs = highspy.Highs()
         self.highs.silent()
         for name in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
-            self.highs.setOptionValue(name, min(max(tol, 1e-10), 1e-7))
+            self.highs.setOptionValue(name, min(max(tol, LEAST_TOLERANCE), 1e-7))
         if many_runs:
             self.highs.setOptionValue("simplex_dual_edge_weight_strategy", 1)
         self.highs.passModel(model)
@@ -81,6 +85,8 @@ class MultiplierProgram:
         self.n_columns = len(signs)
         self.limit = 1.0
         """What the constraints allow, in units of the problem's alpha."""
+        self.largest, self.span = 0.0, 0.0
+        """The largest entry of all constraints so far, and the largest target."""
 
     def set_alpha(self, alpha: float) -> None:
         """Another weight of the penalty: only bounds move, so the basis stays dual feasible."""
@@ -90,6 +96,7 @@ class MultiplierProgram:
 
     def set_targets(self, y: np.ndarray) -> None:
         """Another right side of the data: the constraints and the basis stay."""
+        self.span = float(np.abs(y).max(initial=0.0))
         cost = np.concatenate([self.tube - y, self.tube + y]) if self.tube else -y
         self.highs.changeColsCost(self.n_columns, np.arange(self.n_columns, dtype=np.int32), cost)
 
@@ -97,6 +104,7 @@ class MultiplierProgram:
         """Constrain ``Kᵀτ`` for these columns (n, k) of the kernel matrix."""
         rows = kernel_columns.T / self.problem.alpha
         values = np.ascontiguousarray(np.hstack([rows, -rows]) if self.tube else rows)
+        self.largest = max(self.largest, float(np.abs(rows).max(initial=0.0)))
         count, limits = len(values), np.full(kernel_columns.shape[1], self.limit)
         starts = np.arange(count, dtype=np.int32) * np.int32(self.n_columns)
         index = np.tile(np.arange(self.n_columns, dtype=np.int32), count)
@@ -121,6 +129,11 @@ class MultiplierProgram:
         """Simplex steps of the last run."""
         return int(self.highs.getInfo().simplex_iteration_count)
 
+    @property
+    def objective(self) -> float:
+        """``ε‖τ‖₁ - yᵀτ`` at the last optimum: constraints that join can only raise it."""
+        return float(self.highs.getInfo().objective_function_value)
+
     def multipliers(self) -> np.ndarray:
         """τ."""
         values = np.array(self.highs.getSolution().col_value)
@@ -129,7 +142,10 @@ class MultiplierProgram:
 
     def coefficients(self) -> np.ndarray:
         """α of the constraints in the program, exact zeros where not active."""
-        return -np.array(self.highs.getSolution().row_dual)[1:] / self.problem.alpha
+        multipliers = np.array(self.highs.getSolution().row_dual)[1:]
+        # A constraint that is met as it happens, without being active, has a multiplier of rounding.
+        multipliers[np.abs(multipliers) * self.largest <= NEGLIGIBLE * self.span] = 0.0
+        return -multipliers / self.problem.alpha
 
 
 def solve(problem: KernelProblem, request: KernelRequest = DEFAULTS) -> KernelSolution:
@@ -186,7 +202,7 @@ def _from_scratch(
     balance = np.hstack([np.ones((1, n)), -np.ones((1, n))]) if tube else np.ones((1, n))
     upper = np.tile(problem.loss.bound * problem.weights, 2 if tube else 1)
     lower = np.zeros(2 * n) if tube else -upper
-    tolerance = min(max(tol, 1e-10), 1e-7)
+    tolerance = min(max(tol, LEAST_TOLERANCE), 1e-7)
     coefficients = np.zeros((q, problem.targets.shape[1]))
     converged, n_iter = True, 0
     for t, y in enumerate(problem.targets.T):

@@ -8,7 +8,7 @@ few centres and many rows these losses are the better ones:
 
 plus ``alpha·P`` of every function. Newton's method: the Hessian ``K̃ᵀ D K̃ + alpha·P`` is never formed, its products make
 the kernel block after block (or read it, where it fits), and conjugate gradients have the preconditioner of
-`eigenfeat.kernel.nystrom` with the mean curvature of the rows.
+`eigenfeat.kernel.sampled_preconditioner` with the mean curvature of the classes.
 
 References
 ----------
@@ -28,16 +28,22 @@ from scipy.special import log_expit, log_softmax
 from sklearn.exceptions import ConvergenceWarning
 
 from eigenfeat.kernel.basis import full_length
-from eigenfeat.kernel.nystrom import Preconditioner
 from eigenfeat.kernel.problem import DEFAULTS, KernelProblem, KernelRequest, KernelSolution
+from eigenfeat.kernel.sampled_preconditioner import SampledPreconditioner, SampledRows
+from eigenfeat.kernel.search import codes_of, over_rows
 from eigenfeat.kernel.subset import MAX_ENTRIES
 
 #: Alphas that are tried on held-out rows, the strongest first: each fit starts from the last.
 HELD_OUT_ALPHAS = tuple((10.0 ** np.arange(1.0, -5.01, -1.0)).tolist())
-#: Rows of that choice, at most: a quarter of them is held out.
-HELD_OUT_ROWS = 8000
-#: Conjugate gradients of one Newton step, at most, and how far they go.
+#: Rows of that choice, at most, or so many a centre where these are more: a quarter of them is held out. The best
+#: penalty is weaker the more rows there are.
+HELD_OUT_ROWS, HELD_OUT_ROWS_A_CENTER = 8000, 10
+#: Conjugate gradients of one Newton step, at most, and how far they go: until the residual is this share of its start
+#: and an iteration gains less than this share of the mean one. Residuals alone may be small in directions of much
+#: curvature only, far from the minimum.
 MOST_PRODUCTS, FORCING = 100, 0.1
+#: Mean curvature that rows are taken to have at least.
+LEAST_MEAN = 1e-3
 #: Share of an objective below which a difference of two is rounding.
 ROUNDING = 1e-12
 
@@ -53,6 +59,14 @@ class RowLoss:
     """Of outputs and labels: a function of rows and their changes (rows, m) of the outputs."""
     size: Callable[[np.ndarray, np.ndarray], np.ndarray]
     """Mean curvature of every row."""
+    is_likelihood: bool
+    """Whether values at held-out rows mean something of their own; else the share of wrong ones is what counts."""
+
+    def held_out(self, outputs: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> float:
+        """What is to be small at held-out rows."""
+        if self.is_likelihood:
+            return float(weights @ self.values(outputs, targets).sum(axis=1))
+        return float(weights @ (codes_of(outputs) != codes_of(targets)))
 
 
 def _logistic_values(f: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -93,13 +107,14 @@ def _hinge_curvature(f: np.ndarray, y: np.ndarray) -> Callable[[slice, np.ndarra
 
 MARGIN_LOSSES = {
     "logistic": RowLoss(
-        _logistic_values, lambda f, y: _probabilities(f) - (y > 0), _logistic_curvature, _logistic_size
+        _logistic_values, lambda f, y: _probabilities(f) - (y > 0), _logistic_curvature, _logistic_size, True
     ),
     "squared_hinge": RowLoss(
         lambda f, y: np.square(_hinge(f, y)) / 2,
         lambda f, y: -y * _hinge(f, y),
         _hinge_curvature,
         lambda f, y: (y * f < 1).mean(axis=1),
+        False,
     ),
 }
 
@@ -151,8 +166,9 @@ class _Newton:
         q, m = problem.expanded_over.shape[0], problem.targets.shape[1]
         self.C, self.outputs = np.zeros((q + 1, m)), np.zeros((problem.n_rows, m), dtype=problem.kernel.dtype)
         self.separate = loss.values(self.outputs[:1], problem.targets[:1]).shape[1] == m
+        self.sample = SampledRows(problem)
         self._size = 0.0
-        self._preconditioner: Preconditioner | None = None
+        self._preconditioner: SampledPreconditioner | None = None
 
     def solve(self, alpha: float, tol: float, max_iter: int) -> tuple[int, bool]:
         """Until a step promises less than ``tol`` of the objective."""
@@ -182,27 +198,27 @@ class _Newton:
     def values(self, C: np.ndarray, outputs: np.ndarray) -> np.ndarray:
         """The objective of every function, or of all together where they have one loss."""
         losses = self.problem.weights @ self.loss.values(outputs.astype(np.float64), self.problem.targets)
-        return losses + self.problem.alpha / 2 * self._dot(C[:-1], self.preconditioner().penalty_times(C[:-1]))
+        return losses + self.problem.alpha / 2 * self._dot(C[:-1], self.sample.penalty_times(C[:-1]))
 
     def _dot(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Inner products, a column each where the functions have nothing to do with each other."""
         products = np.einsum("ij,ij->j", a, b, dtype=np.float64)
         return products if self.separate else products.sum(keepdims=True)
 
-    def preconditioner(self) -> Preconditioner:
-        """That of the mean curvature, made anew where this has changed by half."""
-        sizes = self.loss.size(self.outputs, self.problem.targets)
-        size = float(self.problem.weights @ sizes)
+    def preconditioner(self) -> SampledPreconditioner:
+        """That of the curvature, made anew where its mean has changed by half."""
+        curvatures = self.problem.weights * self.loss.size(self.outputs, self.problem.targets)
+        size = float(curvatures.sum(dtype=np.float64))
         if self._preconditioner is None or not 0.5 < size / self._size < 2:
-            floor = 1e-3 * float(self.problem.weights.sum())
-            self._size = max(size, floor)
-            self._preconditioner = Preconditioner(self.problem, self._size)
+            floor = LEAST_MEAN * self.problem.weights
+            self._preconditioner = SampledPreconditioner(self.sample, self.problem.alpha, np.maximum(curvatures, floor))
+            self._size = max(size, float(floor.sum(dtype=np.float64)))
         return self._preconditioner
 
     def _gradient(self) -> np.ndarray:
         slopes = self.loss.slopes(self.outputs, self.problem.targets)
         gradient = self.expansion.summed((self.weights * slopes).astype(self.outputs.dtype))
-        gradient[:-1] += self.problem.alpha * self.preconditioner().penalty_times(self.C[:-1])
+        gradient[:-1] += self.problem.alpha * self.sample.penalty_times(self.C[:-1])
         return gradient
 
     def _step(self, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -219,22 +235,26 @@ class _Newton:
 
         def times(v: np.ndarray) -> np.ndarray:
             product = self.expansion.curved(v, lambda part, change: weights[part] * of_rows(part, change))
-            product[:-1] += self.problem.alpha * preconditioner.penalty_times(v[:-1])
+            product[:-1] += self.problem.alpha * self.sample.penalty_times(v[:-1])
             return product
 
         residual = -left(gradient)
         step, direction = np.zeros_like(residual), residual.copy()
         squared = start = self._dot(residual, residual)
-        for _ in range(MOST_PRODUCTS):
+        gained, going = np.zeros_like(squared), squared > 0
+        for count in range(1, MOST_PRODUCTS + 1):
             product = left(times(right(direction)))
             curvature = self._dot(direction, product)
-            going = (curvature > 0) & (squared > FORCING**2 * start)
-            if not going.any():
-                break
+            going &= curvature > 0
             length = np.where(going, squared / np.where(going, curvature, 1), 0)
             step += length * direction
             residual -= length * product
+            gain = length * squared
+            gained += gain
             before, squared = squared, self._dot(residual, residual)
+            going &= (count * gain > FORCING * gained) | (squared > FORCING**2 * start)
+            if not going.any():
+                break
             direction = residual + np.where(going, squared / np.where(before > 0, before, 1), 0) * direction
         step = right(step).astype(np.float64)
         return step, np.maximum(-self._dot(step, gradient), 0.0)
@@ -269,31 +289,28 @@ def solve(problem: KernelProblem, loss: str, request: KernelRequest = DEFAULTS) 
 
 
 def held_out_alpha(problem: KernelProblem, loss: str, unit: float) -> float:
-    """The alpha with the least loss on held-out rows, a quarter of 8,000 at most; one path of warm-started fits."""
-    n = min(problem.n_rows, HELD_OUT_ROWS)
+    """The alpha with the least loss, or error, on held-out rows; one path of warm-started fits, until that rises."""
+    wanted = HELD_OUT_ROWS if problem.centers is None else HELD_OUT_ROWS_A_CENTER * len(problem.centers)
+    n = min(problem.n_rows, max(HELD_OUT_ROWS, wanted))
     chosen = np.random.RandomState(0).permutation(problem.n_rows)[:n]
     fitted, held = chosen[n // 4 :], chosen[: n // 4]
-    centers = problem.kernel.points(problem.expanded_over) if problem.centers is not None else None
-    kernel, precomputed = problem.kernel, problem.kernel.precomputed
-    rows = kernel.rows[np.ix_(fitted, fitted)] if precomputed else kernel.rows[fitted]
-    part = replace(
-        problem,
-        kernel=type(kernel)(kernel.kernel, rows, precomputed),
-        targets=problem.targets[fitted],
-        weights=problem.weights[fitted],
-        centers=centers,
-    )
+    part = over_rows(problem, fitted, _centers_of_part(problem, fitted))
     newton = _Newton(part, MARGIN_LOSSES[loss])
-    if precomputed:
-        K = kernel.rows[np.ix_(held, fitted)]
-    else:
-        K = type(kernel)(kernel.kernel, kernel.rows[held]).columns(
-            kernel.points(fitted) if centers is None else centers
-        )
-    losses = {}
+    centers = fitted if part.centers is None else part.centers if part.centers.ndim == 2 else fitted[part.centers]
+    K = problem.kernel.block(held, centers)
+    scores: dict[float, float] = {}
     for alpha in HELD_OUT_ALPHAS:
         newton.solve(unit * alpha, 1e-3, 20)
         outputs = K @ newton.C[:-1] + newton.C[-1]
-        values = MARGIN_LOSSES[loss].values(outputs, problem.targets[held])
-        losses[unit * alpha] = float(problem.weights[held] @ values.sum(axis=1))
-    return min(losses, key=lambda alpha: losses[alpha])
+        scores[unit * alpha] = newton.loss.held_out(outputs, problem.targets[held], problem.weights[held])
+        if scores[unit * alpha] > min(scores.values()):
+            break
+    return min(scores, key=lambda alpha: scores[alpha])
+
+
+def _centers_of_part(problem: KernelProblem, rows: np.ndarray) -> np.ndarray | None:
+    """The same centres as points; of a kernel matrix that was given, which has none, those among these rows."""
+    if problem.centers is None or not problem.kernel.precomputed:
+        return None if problem.centers is None else problem.kernel.points(problem.centers)
+    among = np.flatnonzero(np.isin(rows, problem.centers))
+    return among if len(among) else None

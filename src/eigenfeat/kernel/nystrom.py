@@ -105,7 +105,7 @@ class Preconditioner:
         K = problem.kernel.between(problem.expanded_over)
         self.T: np.ndarray | None = None
         if problem.penalty == "function":
-            self.T = _upper_factor(K.T)
+            self.T = upper_factor(K.T)
             edge = self.T.sum(axis=1)
             (times_transpose,) = get_lapack_funcs(("lauum",), (self.T,))
             inner = times_transpose(self.T, lower=0)[0]
@@ -117,7 +117,7 @@ class Preconditioner:
             inner[part] -= np.outer(edge[part], edge / len(inner))
         inner *= inner.dtype.type(total / len(inner))
         inner[np.diag_indices(len(inner))] += inner.dtype.type(self.alpha)
-        self.A = _upper_factor(inner)
+        self.A = upper_factor(inner)
 
     def apply(self, block: np.ndarray) -> np.ndarray:
         """``B @ block``, in the precision of the factors."""
@@ -164,7 +164,7 @@ def conjugate_gradients(
     return preconditioner.apply(solution), max(n_iter, 1), bool((squared <= goal).all())
 
 
-def _upper_factor(matrix: np.ndarray) -> np.ndarray:
+def upper_factor(matrix: np.ndarray) -> np.ndarray:
     """Upper Cholesky factor in the place of a matrix in Fortran order, of which only the upper triangle is read.
 
     The lower triangle keeps a copy while rounding makes more jitter necessary, and is cleared in the end.

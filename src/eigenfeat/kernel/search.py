@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -39,21 +40,43 @@ Score = Callable[[KernelProblem, KernelSolution], tuple[float, float]]
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A pair and its score, with the solution where it is kept."""
+    """A pair and its score, with the solution where it is kept, and the outputs left out where they cost folds."""
 
     alpha: float
     gamma: float
     score: tuple[float, float]
     solution: KernelSolution | None = None
+    outputs: np.ndarray | None = None
 
 
-LeftOut = Callable[[KernelProblem, Sequence[float], bool], Iterator[KernelSolution]]
-"""Solutions for a path of alpha with outputs left out as ``loo_outputs``; where they are not kept these suffice."""
+class LeftOut(Protocol):
+    """Where outputs at rows left out come from."""
+
+    costs_fits: bool
+    """Whether they ask for fits of their own, so that those known already are worth their memory."""
+
+    def __call__(self, problem: KernelProblem, alphas: Sequence[float], keep: bool) -> Iterator[KernelSolution]:
+        """Solutions for a path of alpha with these as ``loo_outputs``; where they are not kept these suffice."""
+        ...
+
+    def settled(self, problem: KernelProblem, alpha: float, outputs: np.ndarray | None) -> KernelSolution:
+        """The solution of all rows at one alpha, whose outputs left out may be known."""
+        ...
 
 
-def exactly(problem: KernelProblem, alphas: Sequence[float], keep: bool = True) -> Iterator[KernelSolution]:
-    """Solutions of squared loss for a whole path of alpha, each with its exact leave-one-out outputs."""
-    return (linear.path if problem.centers is None else subset.path)(problem, alphas)
+class _Exactly:
+    """Solutions of squared loss, each with its exact leave-one-out outputs, which cost next to nothing."""
+
+    costs_fits = False
+
+    def __call__(self, problem: KernelProblem, alphas: Sequence[float], keep: bool = True) -> Iterator[KernelSolution]:
+        return (linear.path if problem.centers is None else subset.path)(problem, alphas)
+
+    def settled(self, problem: KernelProblem, alpha: float, outputs: np.ndarray | None) -> KernelSolution:
+        return next(self(problem, [alpha]))
+
+
+exactly: LeftOut = _Exactly()
 
 
 def codes_of(targets: np.ndarray) -> np.ndarray:
@@ -167,9 +190,20 @@ def tried(
     gamma = problem.kernel.kernel.gamma
     solutions = left_out(problem, alphas, keep)
     return [
-        Trial(alpha, gamma, score(problem, solution), solution if keep else None)
+        Trial(
+            alpha,
+            gamma,
+            score(problem, solution),
+            solution if keep else None,
+            solution.loo_outputs if left_out.costs_fits else None,
+        )
         for alpha, solution in zip(alphas, solutions)
     ]
+
+
+def _settled(problem: KernelProblem, best: Trial, left_out: LeftOut) -> Trial:
+    """A trial of all rows with its solution."""
+    return replace(best, solution=left_out.settled(at_gamma(problem, best.gamma), best.alpha, best.outputs))
 
 
 def best_alpha(problem: KernelProblem, score: Score) -> Trial:
@@ -235,8 +269,7 @@ def given_grid(
     """Every pair of a grid on all rows."""
     table = run(lambda gamma: tried(at_gamma(problem, gamma), alphas, score, left_out=left_out), gammas)
     trials = [trial for row in table for trial in row]
-    best = _best(trials)
-    best = tried(at_gamma(problem, best.gamma), [best.alpha], score, True, left_out)[0]
+    best = _settled(problem, _best(trials), left_out)
     scores = np.array([[trial.score for trial in row] for row in table])
     return PairSearch(best, trials, list(alphas), list(gammas), scores, problem.n_rows, ())
 
@@ -279,7 +312,7 @@ def best_pair(
         _extend(edge, alphas, gammas)
     trials = list(table.values())
     if all_rows:
-        best = tried(at_gamma(problem, best.gamma), [best.alpha], score, True, left_out)[0]
+        best = _settled(problem, best, left_out)
     elif has_left_out_outputs(problem):
         step = ALPHAS[1] / ALPHAS[0]
         steps = [(step, 1.0), (1 / step, 1.0), (1.0, 2.0), (1.0, 0.5)]
