@@ -1,11 +1,12 @@
 """Fits on a cluster of processes are fits in memory, however rows are cut and whichever worker dies."""
 
-import os
-import signal
+import sys
+from types import ModuleType
 
 import joblib
 import numpy as np
 import pytest
+from fatal_tasks import Fatal, FatalTask, KillsOnce
 from sklearn.base import clone
 
 from eigenfeat import (
@@ -17,7 +18,7 @@ from eigenfeat import (
     LeastSquaresCCA,
     MultinomialLogit,
 )
-from eigenfeat.rows import ClassTotals, Statistic, streaming
+from eigenfeat.rows import ClassTotals, streaming
 from eigenfeat.rows.dask_rows import DaskRows, dask_rows, is_dask
 
 dask = pytest.importorskip("dask")
@@ -113,22 +114,9 @@ def test_moments_of_continuous_targets(cluster):
     np.testing.assert_allclose(np.abs(found.transform(X)), np.abs(expected.transform(X)), atol=1e-8)
 
 
-class KillsOnce:
-    """A worker dies in the middle of a pass, once: a file tells that it has."""
-
-    def __init__(self, mark):
-        self.mark = str(mark)
-
-    def __call__(self):
-        if not os.path.exists(self.mark):
-            open(self.mark, "w").close()
-            os.kill(os.getpid(), signal.SIGKILL)
-
-
 PHASES = ["moments", "directions", "loss and gradient", "rows of a Gram matrix"]
 
 
-@pytest.mark.slow  # and once ended with workers that died again and again, of which the cause is not known
 def test_workers_that_die_in_every_phase_change_nothing(cluster, tmp_path, monkeypatch):
     kills = {phase: KillsOnce(tmp_path / phase) for phase in PHASES}
     summed, run = DaskRows._summed, DaskRows.run
@@ -151,27 +139,12 @@ def test_workers_that_die_in_every_phase_change_nothing(cluster, tmp_path, monke
     np.testing.assert_allclose(found.predict_proba(X), expected.predict_proba(X), atol=1e-10)
 
 
-class Fatal(Statistic):
-    """A statistic whose first update kills the worker."""
-
-    def __init__(self, statistic, kill):
-        self.statistic, self.kill = statistic, kill
-
-    def update(self, block):
-        self.kill()
-        self.statistic.update(block)
-
-    def merge(self, other):
-        self.statistic.merge(other.statistic)
-
-
-class FatalTask:
-    def __init__(self, function, kill):
-        self.function, self.kill = function, kill
-
-    def __call__(self, *args):
-        self.kill()
-        return self.function(*args)
+def test_what_workers_cannot_import_is_named(cluster, monkeypatch):
+    alone = ModuleType("only_here")
+    exec("from eigenfeat.rows import ClassTotals\nclass Mine(ClassTotals): pass", vars(alone))
+    monkeypatch.setitem(sys.modules, "only_here", alone)
+    with pytest.raises(ModuleNotFoundError, match="No module named 'only_here'"):
+        dask_rows(*collections()[:2]).summed(alone.Mine())
 
 
 def test_candidates_of_a_search_are_tasks_by_joblib(cluster):

@@ -282,12 +282,13 @@ def _shapes(blocks: Sequence[Any]) -> list[tuple[int, int]]:
 
 
 def _sent(value: Any) -> Any:
-    """A value as a task: unlike scattered data, it is made again where the worker that had it is gone."""
-    return cluster().submit(_itself, value, pure=False)
+    """A value as a task: unlike scattered data, it is made again where the worker that had it is gone.
 
-
-def _itself(value: Any) -> Any:
-    return value
+    It goes as bytes: a worker that cannot unpickle what comes with a task dies of it, and the next one after it; where
+    the task itself unpickles, what is missing there is an error like any other.
+    """
+    pickle = import_module("distributed.protocol.pickle")
+    return cluster().submit(pickle.loads, pickle.dumps(value), pure=False)
 
 
 def _type_of(part: Any) -> np.dtype:
