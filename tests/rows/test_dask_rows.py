@@ -12,6 +12,7 @@ from sklearn.base import clone
 from eigenfeat import (
     FisherLDA,
     GEMClassifier,
+    GEMClassifierCV,
     GEMFeatures,
     KernelFisherClassifierCV,
     KernelFisherRegressor,
@@ -145,6 +146,24 @@ def test_what_workers_cannot_import_is_named(cluster, monkeypatch):
     monkeypatch.setitem(sys.modules, "only_here", alone)
     with pytest.raises(ModuleNotFoundError, match="No module named 'only_here'"):
         dask_rows(*collections()[:2]).summed(alone.Mine())
+
+
+def test_members_and_candidates_are_tasks(cluster):
+    rows, labels, weights = (part[:1200] for part in collections((300, 0, 3, 897, 1800), D))
+    ensemble = gem(n_estimators=2, class_pairs="random", n_pairs=3)
+    grid = {"ridges": (0.1, 1.0), "min_eigenvalues": (0.0,), "n_components_grid": (1, 2), "alphas": (1e-2,)}
+    search = GEMClassifierCV(**grid, scoring="neg_log_loss", class_weight="balanced", feature_maps=("spline",))
+    for model, n_fits in ((ensemble, 2), (search, 2)):
+        expected = clone(model).fit(X[:1200], Y[:1200], W[:1200])
+        with distributed.get_task_stream(cluster) as done, streaming() as run:
+            found = clone(model).fit(rows, labels, weights)
+        assert sum(str(task["key"]).startswith("_fit-") for task in done.data) == n_fits
+        assert {"moments", "loss and gradient"} <= {one.name for one in run.passes}
+        np.testing.assert_allclose(found.predict_proba(X), expected.predict_proba(X), atol=1e-10)
+    assert found.best_params_ == expected.best_params_
+    np.testing.assert_allclose(
+        found.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"], atol=1e-10
+    )
 
 
 def test_candidates_of_a_search_are_tasks_by_joblib(cluster):

@@ -17,7 +17,7 @@ from eigenfeat.features.pairs import draws_pairs
 from eigenfeat.features.subclasses import Subclasses, clustered
 from eigenfeat.features.tangents import Transformation, tangent_moment
 from eigenfeat.moments import Moments, collect_moments
-from eigenfeat.rows import RandomRows, RowSource, current, in_proportion, labelled_by_index, mapped
+from eigenfeat.rows import RandomRows, RowSource, current, first_block, in_proportion, labelled_by_index, mapped
 from eigenfeat.stages import Affine, Chain, FeatureLayer, LayerRows, LayerStream, Stage, WithConstant
 
 MAP_SAMPLE = 20_000
@@ -326,7 +326,7 @@ def _fitted_map(settings: LayerSettings, projection: Affine, rows: RowSource | N
     if rows is None:
         return settings.feature_map.fit(np.zeros((2, projection.vectors.shape[1])))
     count = MAP_SAMPLE if settings.feature_map.learns else 2
-    block = next(iter(_with_constant(rows, settings.constant).blocks(count)))
+    block = first_block(_with_constant(rows, settings.constant), count)
     sample = block.rows.astype(rows.dtype, copy=False)
     if block.weights is not None:
         sample = sample[in_proportion(block.weights)]

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from eigenfeat.rows.dask_fits import fits_there
 from eigenfeat.rows.dask_waiting import ClusterLost, awaited
 from eigenfeat.rows.progress import PassReport
 from eigenfeat.rows.source import RowBlock, RowSource
@@ -101,6 +102,13 @@ class DaskRows(RowSource):
         self._blocks, self.starts = list(blocks), list(starts)
         self._n_columns, self._dtype, self._names = n_columns, np.dtype(dtype), names
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpickled by a task of the same cluster, the blocks are of its client."""
+        self.__dict__.update(state)
+        client = cluster()
+        for block in self._blocks:
+            block.bind_client(client)
+
     @property
     def n_columns(self) -> int:
         return self._n_columns
@@ -123,11 +131,12 @@ class DaskRows(RowSource):
 
     def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
         """Brought here, one at a time: for a look at some rows."""
-        for future, start in zip(self._blocks, self.starts):
-            block = replace(awaited([future], f"rows from {start} on")[0], start=start)
-            step = batch_size or max(1, block.n_rows)
-            for first in range(0, block.n_rows, step):
-                yield block.part(slice(first, first + step))
+        client = cluster()
+        for future, start, end in zip(self._blocks, self.starts, self.starts[1:]):
+            for first in range(0, end - start, batch_size or max(1, end - start)):
+                chosen = slice(first, None if batch_size is None else first + batch_size)
+                (block,) = awaited([client.submit(_part, future, start, chosen, pure=False)], f"rows from {start} on")
+                yield block
 
     def summed(self, statistic: AnyStatistic, name: str = "rows") -> AnyStatistic:
         return current().remembered(name, lambda: self._summed(statistic, name))
@@ -162,6 +171,11 @@ class DaskRows(RowSource):
         """Results of a function for each of some tuples of arguments, made by the workers."""
         client = cluster()
         return awaited([client.submit(function, *task, pure=False) for task in tasks], "tasks of a fit")
+
+    def fits(self, function: Callable, tasks: Sequence[tuple]) -> list[Any]:
+        if len(tasks) == 1 or current().checkpoint is not None:  # whose steps have one order
+            return super().fits(function, tasks)
+        return fits_there(cluster(), function, tasks)
 
     @property
     def memory(self) -> int:
@@ -300,10 +314,18 @@ def _shape(block: RowBlock) -> tuple[int, int]:
     return block.rows.shape
 
 
+def _placed(block: RowBlock, start: int) -> RowBlock:
+    return replace(block, start=start)
+
+
+def _part(block: RowBlock, start: int, chosen: slice) -> RowBlock:
+    return _placed(block, start).part(chosen)
+
+
 def _updated(statistic: AnyStatistic, block: RowBlock, start: int) -> AnyStatistic:
     statistic = copy.deepcopy(statistic)  # the worker's own copy serves its other partitions
     if block.n_rows:
-        statistic.update(replace(block, start=start))
+        statistic.update(_placed(block, start))
     return statistic
 
 
@@ -316,7 +338,7 @@ def _merged(one: AnyStatistic, other: AnyStatistic) -> AnyStatistic:
 def _seen(lenses: Sequence[Lens], block: RowBlock, start: int) -> RowBlock:
     from eigenfeat.rows.source import joined_blocks
 
-    blocks = [replace(block, start=start)]
+    blocks = [_placed(block, start)]
     for lens in lenses:
         blocks = [part for whole in blocks for part in lens(whole)] or blocks
     return joined_blocks(blocks)

@@ -124,6 +124,11 @@ class RowSource(ABC):
         """Results of a function for each of some tuples of arguments, made where the rows are."""
         return [function(*task) for task in tasks]
 
+    def fits(self, function: Callable, tasks: Sequence[tuple]) -> list[Any]:
+        """The same for a function that makes passes of its own, members of an ensemble say: side by side where the rows
+        are on several machines, one after the other here."""
+        return [function(*task) for task in tasks]
+
     @property
     def compact(self) -> tuple[RowSource, Expand]:
         """Rows as narrow as they are kept, and what makes the rows of this source of a block of them, in memory.

@@ -44,7 +44,8 @@ class Seen(Statistic):
 
     def update(self, block: RowBlock) -> None:
         for part in self.lens(block):
-            self.statistic.update(part)
+            if part.n_rows:
+                self.statistic.update(part)
 
     def merge(self, other: Seen) -> None:
         self.statistic.merge(other.statistic)

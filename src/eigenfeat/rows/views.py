@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -102,6 +102,9 @@ class StreamView(_View, RowSource):
     def run(self, function: Callable, tasks: Sequence[tuple]) -> list[Any]:
         return self.source.run(function, tasks)
 
+    def fits(self, function: Callable, tasks: Sequence[tuple]) -> list[Any]:
+        return self.source.fits(function, tasks)
+
 
 @dataclass(frozen=True, eq=False)
 class ChosenRows(RowView):
@@ -130,6 +133,32 @@ class ChosenRows(RowView):
 
     def products(self, coefficients: np.ndarray) -> RowProducts:
         return ChosenProducts(products_with(self.source, coefficients), self.index)
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenStream(StreamView):
+    """Some rows of a stream, by ascending index, in places of their own: the first of them is row 0."""
+
+    index: np.ndarray
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.index)
+
+    @property
+    def lens(self) -> Lens:
+        return Chosen(self.index)
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The lens of a `ChosenStream`."""
+
+    index: np.ndarray
+
+    def __call__(self, block: RowBlock) -> tuple[RowBlock]:
+        first, last = np.searchsorted(self.index, [block.start, block.start + block.n_rows])
+        return (replace(block.part(self.index[first:last] - block.start), start=int(first)),)
 
 
 @dataclass(frozen=True, eq=False)
