@@ -42,8 +42,9 @@ def gem(**options):
 
 @pytest.fixture(scope="module")
 def cluster():
-    """Two processes of one thread."""
-    with dask.config.set({"distributed.scheduler.allowed-failures": 10}):
+    """Two processes of one thread, waited for on a busy machine too; test_dask_waiting.py has what is given up."""
+    patient = {"distributed.scheduler.allowed-failures": 10, "distributed.deploy.lost-worker-timeout": "120s"}
+    with dask.config.set(patient):
         local = distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit="1GB"
         )
