@@ -87,7 +87,7 @@ def on_workers(n_workers: int, X: np.ndarray, y: np.ndarray, copies: int, make: 
     from distributed import Client, LocalCluster, wait
 
     limit = MEMORY // n_workers  # the same in all: one worker and two keep the same
-    local = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None, memory_limit=limit)
+    local = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0", memory_limit=limit)
     with local, Client(local) as client:
         step = -(-len(X) // 4)
         rows = da.concatenate([da.from_array(copied(X, i), chunks=(step, X.shape[1])) for i in range(copies)])

@@ -18,7 +18,7 @@ Y = np.arange(10) % 2
 @pytest.fixture(scope="module")
 def rows():
     """On two workers, which are threads: processes are in test_dask_rows.py."""
-    local = distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None)
+    local = distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0")
     with local, distributed.Client(local):
         yield dask_rows(da.from_array(X, chunks=(4, 2)), da.from_array(Y, chunks=4))
 

@@ -46,7 +46,7 @@ def cluster():
     patient = {"distributed.scheduler.allowed-failures": 10, "distributed.deploy.lost-worker-timeout": "120s"}
     with dask.config.set(patient):
         local = distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit="1GB"
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit="1GB"
         )
         with local, distributed.Client(local) as client:
             yield client

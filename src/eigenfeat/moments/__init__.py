@@ -14,6 +14,7 @@ from eigenfeat.moments.forms import (
     weighted_sum,
 )
 from eigenfeat.moments.row_moments import RowMoments
+from eigenfeat.moments.sharded import RemoteForm, ShardedMoments, matrix_bytes, sharded_moments
 from eigenfeat.rows.store import RowStore
 
 __all__ = [
@@ -23,15 +24,19 @@ __all__ = [
     "FactoredForm",
     "Mixture",
     "Moments",
+    "RemoteForm",
     "RowMoments",
     "RowStore",
     "RowTerm",
+    "ShardedMoments",
     "SymmetricForm",
     "as_form",
     "collect_cross_moments",
     "collect_moments",
     "empty_moments",
     "identity_like",
+    "matrix_bytes",
     "merged_moments",
+    "sharded_moments",
     "weighted_sum",
 ]

@@ -5,6 +5,8 @@ from eigenfeat.rows.batches import FrameRows, MatrixRows
 from eigenfeat.rows.blocks import dense, first_block, first_rows, held, in_proportion, over_parts, row_blocks
 from eigenfeat.rows.csv_files import CsvRows
 from eigenfeat.rows.dask_rows import DaskRows, dask_rows
+from eigenfeat.rows.dask_tasks import Remote, cluster
+from eigenfeat.rows.dask_waiting import awaited
 from eigenfeat.rows.datasets import DatasetRows
 from eigenfeat.rows.files import Table, read_table, write_table
 from eigenfeat.rows.keeping import Kept
@@ -62,6 +64,7 @@ __all__ = [
     "MatrixRows",
     "MemoryMapRows",
     "RandomRows",
+    "Remote",
     "RowBlock",
     "RowMap",
     "RowProducts",
@@ -80,7 +83,9 @@ __all__ = [
     "Through",
     "TimeSamples",
     "as_row_source",
+    "awaited",
     "centred_trials",
+    "cluster",
     "coded_totals",
     "current",
     "dask_rows",

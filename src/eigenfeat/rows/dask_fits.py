@@ -7,20 +7,19 @@ it runs again from the start.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from typing import Any
 
+from eigenfeat.rows.dask_tasks import cluster, dask_module
 from eigenfeat.rows.dask_waiting import awaited
 from eigenfeat.rows.progress import PassReport
 from eigenfeat.rows.streaming import current, streaming
 
 
-def fits_there(client: Any, function: Callable, tasks: Sequence[tuple]) -> list[Any]:
+def fits_there(function: Callable, tasks: Sequence[tuple]) -> list[Any]:
     """Results of a function for each of some tuples of arguments, as many at a time as there are workers.
 
     Parameters
     ----------
-    client : distributed.Client
     function : callable
         Sent once, with all that it holds: sources of rows on the same cluster may be part of it. What it warns of stays
         in the log of its worker.
@@ -31,7 +30,7 @@ def fits_there(client: Any, function: Callable, tasks: Sequence[tuple]) -> list[
     list
         In the order of the tasks.
     """
-    pickle = import_module("distributed.protocol.pickle")
+    client, pickle = cluster(), dask_module("distributed.protocol.pickle")
     workers = list(client.scheduler_info(-1)["workers"]) or [None]
     sent = client.submit(bytes, pickle.dumps(function), pure=False)
     found: list[tuple[Any, list[PassReport]]] = []
@@ -50,7 +49,7 @@ def fits_there(client: Any, function: Callable, tasks: Sequence[tuple]) -> list[
 
 def _fit(function: bytes, task: bytes) -> tuple[Any, list[PassReport]]:
     """A result, and the passes that were made for it."""
-    pickle = import_module("distributed.protocol.pickle")
-    import_module("distributed").secede()
+    pickle = dask_module("distributed.protocol.pickle")
+    dask_module("distributed").secede()
     with streaming() as run:
         return pickle.loads(function)(*pickle.loads(task)), run.passes

@@ -11,7 +11,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from itertools import accumulate
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -20,13 +19,14 @@ import numpy as np
 from scipy import sparse
 
 from eigenfeat.rows.dask_fits import fits_there
+from eigenfeat.rows.dask_tasks import Remote, cluster, dask_module, sent
 from eigenfeat.rows.dask_waiting import ClusterLost, awaited
 from eigenfeat.rows.progress import PassReport
 from eigenfeat.rows.source import RowBlock, RowSource
 from eigenfeat.rows.streaming import current
 
 if TYPE_CHECKING:
-    from eigenfeat.rows.statistics import AnyStatistic, Lens
+    from eigenfeat.rows.statistics import AnyStatistic, Lens, Statistic
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,26 +142,38 @@ class DaskRows(RowSource):
         return current().remembered(name, lambda: self._summed(statistic, name))
 
     def _summed(self, statistic: AnyStatistic, name: str) -> AnyStatistic:
-        client, began = cluster(), perf_counter()
-        empty = _sent(statistic)
-        places = zip(self._blocks, self.starts)
-        parts = [client.submit(_updated, empty, block, start, pure=False) for block, start in places]
+        began = perf_counter()
+        (result,) = awaited([self._tree(statistic)], f'the pass "{name}"')
+        self._tell(name, began)
+        return result
+
+    def summed_there(self, statistic: Statistic, name: str = "rows") -> Remote:
+        began = perf_counter()
+        result = Remote(self._tree(statistic))
+        result.then(type).here(f'the pass "{name}"')
+        self._tell(name, began)
+        return result
+
+    def _tree(self, statistic: Statistic) -> Any:
+        """The statistic of all rows: one of every partition, merged neighbour with neighbour until one is left."""
+        client, empty = cluster(), sent(statistic)
+        parts = [client.submit(_updated, empty, *place, pure=False) for place in zip(self._blocks, self.starts)]
         while len(parts) > 1:
             pairs = [parts[i : i + 2] for i in range(0, len(parts), 2)]
             parts = [client.submit(_merged, *pair, pure=False) if len(pair) > 1 else pair[0] for pair in pairs]
-        (result,) = awaited(parts, f'the pass "{name}"')
-        run = current()
-        report = PassReport(name, self.n_rows, self.n_rows, perf_counter() - began, True)
+        return parts[0]
+
+    def _tell(self, name: str, began: float) -> None:
+        run, report = current(), PassReport(name, self.n_rows, self.n_rows, perf_counter() - began, True)
         run.passes.append(report)
         if run.progress is not None:
             run.progress.tell(report)
-        return result
 
     def persisted(self, lenses: Sequence[Lens] = (), n_columns: int | None = None) -> DaskRows:
         """What views make of the rows, made once and kept where it was made."""
         if not lenses:
             return self
-        through = _sent(tuple(lenses))
+        through = sent(tuple(lenses))
         client, places = cluster(), zip(self._blocks, self.starts)
         blocks = [client.submit(_seen, through, block, start, pure=False) for block, start in places]
         starts = [0, *accumulate(length for length, _ in _shapes(blocks))]  # a lens may leave rows out
@@ -175,24 +187,12 @@ class DaskRows(RowSource):
     def fits(self, function: Callable, tasks: Sequence[tuple]) -> list[Any]:
         if len(tasks) == 1 or current().checkpoint is not None:  # whose steps have one order
             return super().fits(function, tasks)
-        return fits_there(cluster(), function, tasks)
+        return fits_there(function, tasks)
 
     @property
     def memory(self) -> int:
         """Bytes that all workers may use together."""
         return sum(worker["memory_limit"] or 0 for worker in cluster().scheduler_info(-1)["workers"].values())
-
-
-def cluster() -> Any:
-    """The client in force."""
-    distributed = _dask("distributed")
-    try:
-        return distributed.get_client()
-    except ValueError as problem:
-        raise ValueError(
-            "Rows of Dask are worked on by a cluster, and there is none: start one first, as "
-            "dask.distributed.Client(n_workers=2, threads_per_worker=1) for this machine."
-        ) from problem
 
 
 def is_dask(X: Any) -> bool:
@@ -224,7 +224,7 @@ def dask_rows(X: Any, y: Any = None, sample_weight: Any = None, label: str | Non
     y, sample_weight = (None if isinstance(part, str) else part for part in (y, sample_weight))
     parts, names, dtype = _parts(X, {label, weight})
     sides = [_beside(part, X, len(parts), name) for part, name in ((y, "y"), (sample_weight, "sample_weight"))]
-    client, delayed = cluster(), _dask("dask").delayed
+    client, delayed = cluster(), dask_module("dask").delayed
     recipes = [Partition(i, dtype or np.dtype(np.float64), names, label, weight) for i in range(len(parts))]
     if dtype is None:
         (first,) = awaited([client.compute(delayed(_type_of)(parts[0]))], "the first partition")
@@ -295,16 +295,6 @@ def _shapes(blocks: Sequence[Any]) -> list[tuple[int, int]]:
         raise ValueError(f"Partition {first} could not be made: {problem}") from problem
 
 
-def _sent(value: Any) -> Any:
-    """A value as a task: unlike scattered data, it is made again where the worker that had it is gone.
-
-    It goes as bytes: a worker that cannot unpickle what comes with a task dies of it, and the next one after it; where
-    the task itself unpickles, what is missing there is an error like any other.
-    """
-    pickle = import_module("distributed.protocol.pickle")
-    return cluster().submit(pickle.loads, pickle.dumps(value), pure=False)
-
-
 def _type_of(part: Any) -> np.dtype:
     rows = part[0] if isinstance(part, tuple) else part
     return np.dtype(np.float32 if getattr(rows, "dtype", None) == np.float32 else np.float64)
@@ -342,10 +332,3 @@ def _seen(lenses: Sequence[Lens], block: RowBlock, start: int) -> RowBlock:
     for lens in lenses:
         blocks = [part for whole in blocks for part in lens(whole)] or blocks
     return joined_blocks(blocks)
-
-
-def _dask(module: str) -> Any:
-    try:
-        return import_module(module)
-    except ImportError as missing:
-        raise ImportError('Rows on a cluster need Dask: pip install "eigenfeat[dask]"') from missing

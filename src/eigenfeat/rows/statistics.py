@@ -50,6 +50,21 @@ class Seen(Statistic):
     def merge(self, other: Seen) -> None:
         self.statistic.merge(other.statistic)
 
+    def inner(self) -> Statistic:
+        return self.statistic
+
+
+@dataclass(frozen=True, eq=False)
+class OfClasses:
+    """A lens: rows whose labels, indices into classes, are from ``first`` to below ``last``."""
+
+    first: int
+    last: int
+
+    def __call__(self, block: RowBlock) -> tuple[RowBlock]:
+        labels = np.asarray(block.labels)
+        return (block.part(np.flatnonzero((self.first <= labels) & (labels < self.last))),)
+
 
 @dataclass(eq=False)
 class ClassTotals(Statistic):

@@ -16,9 +16,10 @@ import numpy as np
 from scipy import sparse
 
 from eigenfeat.rows.arrays import ArrayRows
+from eigenfeat.rows.dask_tasks import Remote
 from eigenfeat.rows.products import ChosenProducts, RowProducts, products_with
 from eigenfeat.rows.source import Block, RandomRows, RowBlock, RowSource, Selection, part_of
-from eigenfeat.rows.statistics import AnyStatistic, ClassTotals, Lens, Seen
+from eigenfeat.rows.statistics import AnyStatistic, ClassTotals, Lens, Seen, Statistic
 
 #: Bytes that a row map makes of a block at a time.
 MAPPED_BYTES = 32_000_000
@@ -95,6 +96,9 @@ class StreamView(_View, RowSource):
 
     def summed(self, statistic: AnyStatistic, name: str = "rows") -> AnyStatistic:
         return self.source.summed(Seen(statistic, self.lens), name).statistic  # type: ignore[return-value]
+
+    def summed_there(self, statistic: Statistic, name: str = "rows") -> Remote:
+        return self.source.summed_there(Seen(statistic, self.lens), name).then(Seen.inner)
 
     def persisted(self, lenses: Sequence[Lens] = (), n_columns: int | None = None) -> RowSource:
         return self.source.persisted((self.lens, *lenses), n_columns or self.n_columns)
