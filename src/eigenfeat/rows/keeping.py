@@ -21,8 +21,9 @@ from scipy import sparse
 from eigenfeat.rows.read_ahead import read_ahead
 from eigenfeat.rows.source import RowBlock, RowSource, part_of
 from eigenfeat.rows.streaming import current
-from eigenfeat.rows.streams import STREAM_BYTES
 
+#: Bytes of a block that is read again in every pass: a larger one is new memory every time, which costs as much as it.
+KEPT_BYTES = 8_000_000
 #: Bytes a second that a disk reads and writes in order: assumed of a solid-state one, not measured here.
 DISK_SPEED = 1e9
 #: Bytes a second that memory is read at: assumed.
@@ -162,7 +163,7 @@ class KeptRows(RowSource):
 
     def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
         self.fill()
-        step = batch_size or max(1, STREAM_BYTES // (self.dtype.itemsize * max(1, self.n_columns)))
+        step = batch_size or max(1, KEPT_BYTES // (self.dtype.itemsize * max(1, self.n_columns)))
         starts = range(0, self.n_rows, step)
         return read_ahead(self._read(start, min(start + step, self.n_rows)) for start in starts)
 
