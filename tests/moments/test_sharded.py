@@ -8,7 +8,7 @@ import pytest
 from eigenfeat import GEMClassifier
 from eigenfeat.moments import ShardedMoments, collect_moments, matrix_bytes, merged_moments, sharded_moments
 from eigenfeat.rows import streaming
-from eigenfeat.rows.dask_rows import dask_rows
+from eigenfeat.rows.dask_collections import dask_rows
 
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from eigenfeat.rows import ClassTotals, streaming
-from eigenfeat.rows.dask_rows import dask_rows
+from eigenfeat.rows.dask_collections import dask_rows
 
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")

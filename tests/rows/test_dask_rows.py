@@ -6,6 +6,7 @@ from types import ModuleType
 import joblib
 import numpy as np
 import pytest
+from dask_data import UNEVEN, D, N, W, X, Y, collections
 from fatal_tasks import Fatal, FatalTask, KillsOnce
 from sklearn.base import clone
 
@@ -15,24 +16,16 @@ from eigenfeat import (
     GEMClassifierCV,
     GEMFeatures,
     KernelFisherClassifierCV,
-    KernelFisherRegressor,
     LeastSquaresCCA,
     MultinomialLogit,
 )
 from eigenfeat.rows import ClassTotals, streaming
-from eigenfeat.rows.dask_rows import DaskRows, dask_rows, is_dask
+from eigenfeat.rows.dask_collections import dask_rows, is_dask
+from eigenfeat.rows.dask_rows import DaskRows
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
-
-rng = np.random.default_rng(0)
-N, D = 3000, 6
-X = rng.normal(size=(N, D)) @ rng.normal(size=(D, D))
-X[:, 0] **= 2
-Y = np.array(["iris", "rose", "tulip"])[np.argmax(X[:, :3] + rng.normal(size=(N, 3)), axis=1)]
-W = rng.exponential(size=N)
-UNEVEN = (1100, 0, 3, 900, 997)
 
 
 def gem(**options):
@@ -50,10 +43,6 @@ def cluster():
         )
         with local, distributed.Client(local) as client:
             yield client
-
-
-def collections(chunks=UNEVEN, columns=4):
-    return da.from_array(X, chunks=(chunks, columns)), da.from_array(Y, chunks=1000), da.from_array(W, chunks=N)
 
 
 MODELS = [FisherLDA(), GEMFeatures(2), MultinomialLogit(1e-3), gem(), gem(n_layers=2, class_weight="balanced")]
@@ -92,25 +81,8 @@ def test_predictions_are_lazy_collections(cluster):
         model.predict(rows[:, :4])
 
 
-def test_dataframes_lists_of_delayed_and_partitions_of_unknown_size(cluster):
-    dd, pd = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
-    expected = MultinomialLogit(1e-3).fit(X, Y)
-    frame = pd.DataFrame(X, columns=list("abcdef")).assign(kind=Y)
-    lazy = dd.from_pandas(frame, npartitions=3)
-    blocks = [dask.delayed((X[i : i + 800], Y[i : i + 800])) for i in range(0, N, 800)]
-    some = da.from_array(np.vstack([X, X[:50] + 100]), chunks=(700, D))
-    unknown = some[some[:, 0] < 50 + X[:, 0].max()]
-    labels = da.from_array(np.append(Y, Y[:50]), chunks=700)[some[:, 0] < 50 + X[:, 0].max()]
-    for given in ((lazy, "kind"), (blocks,), (unknown, labels)):
-        found = MultinomialLogit(1e-3).fit(*given)
-        np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-7, atol=1e-10)
-    assert list(MultinomialLogit(1e-3).fit(lazy, "kind").predict(lazy).compute()) == expected.predict(X).tolist()
-    (part,) = found.predict([dask.delayed(X[:9])])
-    assert np.array_equal(part.compute(), expected.predict(X[:9]))
-
-
 def test_moments_of_continuous_targets(cluster):
-    targets = X[:, :2] ** 2 + rng.normal(size=(N, 2))
+    targets = X[:, :2] ** 2 + np.random.default_rng(1).normal(size=(N, 2))
     expected = LeastSquaresCCA(2).fit(X, targets)
     found = LeastSquaresCCA(2).fit(da.from_array(X, chunks=(900, D)), da.from_array(targets, chunks=(900, 2)))
     np.testing.assert_allclose(np.abs(found.transform(X)), np.abs(expected.transform(X)), atol=1e-8)
@@ -184,38 +156,3 @@ def test_a_class_that_most_partitions_lack(cluster):
     np.testing.assert_allclose(
         gem().fit(rows, labels).predict_proba(X), gem().fit(X[order], Y[order]).predict_proba(X), atol=1e-10
     )
-
-
-def test_partitions_that_fail_are_named(cluster):
-    def fails():
-        raise OSError("disk of tape 7 is gone")
-
-    good = dask.delayed((X[:500], Y[:500]))
-    with pytest.raises(ValueError, match="Partition 1 could not be made: disk of tape 7 is gone"):
-        MultinomialLogit().fit([good, dask.delayed(fails)()])
-    with pytest.raises(ValueError, match="Partition 1 has 5 columns where partition 0 has 6"):
-        MultinomialLogit().fit([good, dask.delayed((X[:500, :5], Y[:500]))])
-    with pytest.raises(ValueError, match="Partition 1 could not be made: Partition 1 has 500 rows and 499 labels"):
-        MultinomialLogit().fit([good, dask.delayed((X[:500], Y[:499]))])
-    with pytest.raises(ValueError, match="y has 2 partitions and X has 3"):
-        MultinomialLogit().fit([dask.delayed(X[:9])] * 3, [dask.delayed(Y[:9])] * 2)
-    with pytest.raises(ValueError, match=r"y of Dask rows must be a Dask array .* got ndarray"):
-        MultinomialLogit().fit(da.from_array(X), Y)
-    with pytest.raises(ValueError, match=r"contains NaN or infinity: the first is nan in row 701, column 2"):
-        spoilt = X.copy()
-        spoilt[700, 2] = np.nan
-        FisherLDA().fit(da.from_array(spoilt, chunks=(500, D)), da.from_array(Y, chunks=500))
-    with pytest.raises(ValueError, match="KernelFisherRegressor needs its rows in memory"):
-        KernelFisherRegressor().fit(*collections()[:2])
-
-
-def test_mixed_types_and_no_rows(cluster):
-    mixed = [dask.delayed((X[:500].astype(np.float32), Y[:500])), dask.delayed((X[500:900], Y[500:900]))]
-    assert MultinomialLogit().fit(mixed).coef_.dtype == np.float32
-    with pytest.raises(ValueError, match="There are no rows in any partition"):
-        MultinomialLogit().fit([dask.delayed((X[:0], Y[:0]))])
-
-
-def test_what_is_dask_is_known_by_name():
-    assert is_dask(da.ones((3, 2))) and is_dask([dask.delayed(1)])
-    assert not is_dask(X) and not is_dask([[1.0, 2.0]]) and not is_dask([])

@@ -6,7 +6,7 @@ import pytest
 from eigenfeat.moments import collect_moments, matrix_bytes, sharded_moments
 from eigenfeat.quotients import Regularisation, contrast
 from eigenfeat.rows import streaming
-from eigenfeat.rows.dask_rows import dask_rows
+from eigenfeat.rows.dask_collections import dask_rows
 from eigenfeat.solvers import solve
 
 distributed = pytest.importorskip("distributed")

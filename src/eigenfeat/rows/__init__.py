@@ -4,7 +4,8 @@ from eigenfeat.rows.arrays import ArrayRows
 from eigenfeat.rows.batches import FrameRows, MatrixRows
 from eigenfeat.rows.blocks import dense, first_block, first_rows, held, in_proportion, over_parts, row_blocks
 from eigenfeat.rows.csv_files import CsvRows
-from eigenfeat.rows.dask_rows import DaskRows, dask_rows
+from eigenfeat.rows.dask_collections import dask_rows
+from eigenfeat.rows.dask_rows import DaskRows
 from eigenfeat.rows.dask_tasks import Remote, cluster
 from eigenfeat.rows.dask_waiting import awaited
 from eigenfeat.rows.datasets import DatasetRows
