@@ -27,6 +27,11 @@ from eigenfeat.rows.streaming import current
 if TYPE_CHECKING:
     from eigenfeat.rows.statistics import AnyStatistic, Lens, Statistic
 
+#: Statistics that one task merges: a task costs some milliseconds whatever it does, and so many are in its memory.
+MERGED_TOGETHER = 4
+#: Rows of a persisted block at least, where its neighbours have as many: fewer take no less time.
+BLOCK_ROWS = 8192
+
 
 class DaskRows(RowSource):
     """Blocks on the workers of a cluster.
@@ -106,12 +111,12 @@ class DaskRows(RowSource):
         return result
 
     def _tree(self, statistic: Statistic) -> Any:
-        """The statistic of all rows: one of every partition, merged neighbour with neighbour until one is left."""
+        """The statistic of all rows: one of every partition, neighbours merged until one is left."""
         client, empty = cluster(), sent(statistic)
         parts = [client.submit(_updated, empty, *place, pure=False) for place in zip(self._blocks, self.starts)]
         while len(parts) > 1:
-            pairs = [parts[i : i + 2] for i in range(0, len(parts), 2)]
-            parts = [client.submit(_merged, *pair, pure=False) if len(pair) > 1 else pair[0] for pair in pairs]
+            groups = [parts[i : i + MERGED_TOGETHER] for i in range(0, len(parts), MERGED_TOGETHER)]
+            parts = [client.submit(_merged, *group, pure=False) if len(group) > 1 else group[0] for group in groups]
         return parts[0]
 
     def _tell(self, name: str, began: float) -> None:
@@ -121,14 +126,17 @@ class DaskRows(RowSource):
             run.progress.tell(report)
 
     def persisted(self, lenses: Sequence[Lens] = (), n_columns: int | None = None) -> DaskRows:
-        """What views make of the rows, made once and kept where it was made."""
+        """What views make of the rows, made once and kept where it was made; small neighbours are joined."""
         if not lenses:
             return self
         through = sent(tuple(lenses))
         client, places = cluster(), zip(self._blocks, self.starts)
         blocks = [client.submit(_seen, through, block, start, pure=False) for block, start in places]
-        starts = [0, *accumulate(length for length, _ in shapes_of(blocks))]  # a lens may leave rows out
-        return DaskRows(blocks, starts, n_columns or self.n_columns, self.dtype)
+        lengths = [length for length, _ in shapes_of(blocks)]  # a lens may leave rows out
+        groups = neighbours(lengths, BLOCK_ROWS)
+        joined = [client.submit(_joined, blocks[i:j], pure=False) if j - i > 1 else blocks[i] for i, j in groups]
+        starts = [0, *accumulate(sum(lengths[i:j]) for i, j in groups)]
+        return DaskRows(joined, starts, n_columns or self.n_columns, self.dtype)
 
     def run(self, function: Callable, tasks: Sequence[tuple]) -> list[Any]:
         """Results of a function for each of some tuples of arguments, made by the workers."""
@@ -144,6 +152,25 @@ class DaskRows(RowSource):
     def memory(self) -> int:
         """Bytes that all workers may use together."""
         return sum(worker["memory_limit"] or 0 for worker in cluster().scheduler_info(-1)["workers"].values())
+
+
+def neighbours(lengths: Sequence[int], least: int) -> list[tuple[int, int]]:
+    """Consecutive places, from one up to below another, whose lengths together are no less than asked for.
+
+    Those at the end, which are too few, stay by themselves.
+
+    Examples
+    --------
+    >>> neighbours([5, 0, 2, 3, 9, 1], 4)
+    [(0, 1), (1, 4), (4, 5), (5, 6)]
+    """
+    groups, first, total = list[tuple[int, int]](), 0, 0
+    for place, length in enumerate(lengths, start=1):
+        total += length
+        if total >= least or place == len(lengths):
+            groups.append((first, place))
+            first, total = place, 0
+    return groups
 
 
 def shapes_of(blocks: Sequence[Any]) -> list[tuple[int, int]]:
@@ -180,10 +207,15 @@ def _updated(statistic: AnyStatistic, block: RowBlock, start: int) -> AnyStatist
     return statistic
 
 
-def _merged(one: AnyStatistic, other: AnyStatistic) -> AnyStatistic:
-    one = copy.deepcopy(one)  # a task may run again
-    one.merge(other)
-    return one
+def _merged(first: AnyStatistic, *others: AnyStatistic) -> AnyStatistic:
+    whole = copy.deepcopy(first)  # a task may run again
+    for other in others:
+        whole.merge(other)
+    return whole
+
+
+def _joined(blocks: Sequence[RowBlock]) -> RowBlock:
+    return joined_blocks([block for block in blocks if block.n_rows] or blocks[:1])
 
 
 def _seen(lenses: Sequence[Lens], block: RowBlock, start: int) -> RowBlock:
