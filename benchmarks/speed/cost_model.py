@@ -1,6 +1,7 @@
 """The cost model of docs/scaling.md against a cluster of this machine: operations, bytes, memory and passes of a fit.
 
     python benchmarks/speed/cost_model.py [--rows 40000]
+    python benchmarks/speed/cost_model.py --plan
 
 GEM with its settings given is fitted to drawn rows (float32) on two workers of one thread: once at a base size, then
 with twice the rows, twice the columns, and twice the directions. Of every pass the CPU seconds of both workers, the
@@ -9,7 +10,11 @@ operations a second do not depend on the size, and bytes are those it names.
 
 Printed, a line a step and size: passes, CPU seconds of one, 10⁹ operations of the model a CPU second; bytes between
 client and workers and among workers, each with what the model says; then the memory of a worker beyond what it had
-before the fit, beside the model's; and in the end, for every step, how far its speeds are apart.
+before the fit, beside the model's; and in the end, for every step, how far its speeds are apart. An operation is a
+multiplication with its addition.
+
+With ``--plan`` nothing is run: what the model says of 10⁹ rows of 10³ columns and 100 classes, and of 10⁶ sparse
+columns, on 32 workers whose speeds are assumed.
 """
 
 from __future__ import annotations
@@ -49,13 +54,17 @@ class Size:
         """Columns of the logit: inputs, six functions of every projection, the constant."""
         return self.d + 6 * self.m + 1
 
+    @property
+    def logit(self) -> float:
+        """Operations of a loss and its gradient: three powers of a projection, or with many classes formed features."""
+        return 2 * self.n * self.k * (self.d + 3 * self.m if self.k <= 32 else self.p)
+
     def model(self) -> dict[str, tuple[float, float, float]]:
         """Operations, bytes between client and workers, and bytes among workers, of one pass of every name."""
-        merged = 8 * self.k * self.d**2
-        gradient = 8 * self.p * self.k
+        merged, gradient = 8 * self.k * self.d**2, 8 * self.p * self.k
         return {
             "moments": (self.n * self.d**2, merged, (WORKERS - 1) * merged),
-            "loss and gradient": (4 * self.n * self.p * self.k, 2 * gradient, (WORKERS - 1) * 2 * gradient),
+            "loss and gradient": (self.logit, 2 * gradient, (WORKERS - 1) * 2 * gradient),
         }
 
     def memory(self) -> float:
@@ -161,10 +170,58 @@ def show(name: str, size: Size, steps: dict[str, Step], memory: float, speeds: d
     print(f"  memory a worker: {memory / 1e6:.0f} MB (model {size.memory() / 1e6:.0f} MB)", flush=True)
 
 
+SPEED, SPARSE_SPEED = 1e12, 1.6e10
+"""Operations a second of a worker of 32 cores in matrix products, and with sparse rows: assumed."""
+DISK = 1e9
+"""Bytes a second that a worker reads, or sends: assumed."""
+MEMORY = 512e9
+"""Of a worker: assumed."""
+PASSES = 20
+"""Of the logit, with those of its calibration."""
+
+
+def plan() -> None:
+    """What the model says of sizes that this machine does not hold."""
+    w, large = 32, Size(10**9, 1000, 100)
+    m, n, d, k = 2000, large.n, large.d, large.k
+    p = d + 6 * m + 1
+    rows, projected = n * d * BYTES, n * (d + m) * BYTES
+    room = 0.5 * w * MEMORY - 2 * rows
+    print(f"{n:.0e} rows x {d} columns x {k} classes, m = {m} directions, p = {p} features, {w} workers")
+    print(f"  rows {rows / 1e12:.0f} TB, read in {rows / w / DISK:.0f} s; moments {8 * k * d**2 / 1e9:.1f} GB,")
+    print(f"    {n * d**2:.1e} operations, {n * d**2 / w / SPEED:.0f} s")
+    print(
+        f"  inputs beside projections {projected / 1e12:.0f} TB; room for {room / 1e12:.0f} TB beside rows and inputs:"
+    )
+    print(f"    {'kept' if projected <= room else 'projected again in every pass'}; memory a worker", end=" ")
+    print(f"{(2 * rows if projected > room else rows + projected) / w / 1e9:.0f} GB")
+    logit, again = 2 * n * k * p, n * d * m if projected > room else 0
+    seconds = (logit + again) / w / SPEED
+    print(f"  a pass of the logit: {logit:.1e} operations and {again:.1e} of projecting, {seconds:.0f} s;", end=" ")
+    print(f"{PASSES} passes {PASSES * seconds / 60:.0f} min; {16 * p * k / 1e6:.0f} MB sent a worker and pass")
+    print(f"  here: Gram matrix and factor {4 * p**2 / 1e9:.1f} GB, {p**3 * 4 / 3:.0e} operations")
+    p, nonzeros = 10**6, 100
+    logit = 2 * n * nonzeros * k
+    print(f"{n:.0e} rows x {p:.0e} sparse columns, {nonzeros} of each row not zero, {k} classes, {w} workers")
+    print(f"  a class's second moment {8 * p**2 / 1e12:.0f} TB: none; MultinomialLogit, diagonal:")
+    print(
+        f"  a pass {logit:.0e} operations, {logit / w / SPARSE_SPEED:.0f} s; {16 * p * k / 1e9:.1f} GB sent a worker,",
+        end=" ",
+    )
+    print(
+        f"{16 * p * k / DISK:.1f} s each time that they go on; three pairs of steps here {3 * 16 * p * k / 1e9:.1f} GB"
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=40_000)
-    base = Size(parser.parse_args().rows)
+    parser.add_argument("--plan", action="store_true")
+    asked = parser.parse_args()
+    if asked.plan:
+        plan()
+        return
+    base = Size(asked.rows)
     speeds: dict[str, list[float]] = {}
     sizes = {
         "base": base,

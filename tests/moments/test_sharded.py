@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from eigenfeat import GEMClassifier
-from eigenfeat.moments import ShardedMoments, collect_moments, matrix_bytes, merged_moments, sharded_moments
+from eigenfeat.moments import ShardedMoments, collect_moments, merged_moments, sharded_moments
+from eigenfeat.moments.sharded import matrix_bytes
 from eigenfeat.rows import streaming
 from eigenfeat.rows.dask_collections import dask_rows
 

@@ -6,8 +6,8 @@ from operator import add
 import numpy as np
 import pytest
 
-from eigenfeat.rows import ArrayRows, ClassTotals, Remote, cluster
-from eigenfeat.rows.dask_tasks import dask_module, sent
+from eigenfeat.rows import ArrayRows, ClassTotals
+from eigenfeat.rows.dask_tasks import Remote, cluster, dask_module, sent
 
 distributed = pytest.importorskip("distributed")
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from eigenfeat.moments import collect_moments, matrix_bytes, sharded_moments
+from eigenfeat.moments import collect_moments, sharded_moments
+from eigenfeat.moments.sharded import matrix_bytes
 from eigenfeat.quotients import Regularisation, contrast
 from eigenfeat.rows import streaming
 from eigenfeat.rows.dask_collections import dask_rows

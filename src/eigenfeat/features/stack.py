@@ -16,7 +16,8 @@ from eigenfeat.features.maps import FeatureMap
 from eigenfeat.features.pairs import draws_pairs
 from eigenfeat.features.subclasses import Subclasses, clustered
 from eigenfeat.features.tangents import Transformation, tangent_moment
-from eigenfeat.moments import Moments, collect_moments, matrix_bytes, sharded_moments
+from eigenfeat.moments import Moments, collect_moments, sharded_moments
+from eigenfeat.moments.sharded import matrix_bytes
 from eigenfeat.rows import RandomRows, RowSource, current, first_block, in_proportion, labelled_by_index, mapped
 from eigenfeat.stages import Affine, Chain, FeatureLayer, LayerRows, LayerStream, Stage, WithConstant
 

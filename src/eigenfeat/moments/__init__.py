@@ -14,7 +14,7 @@ from eigenfeat.moments.forms import (
     weighted_sum,
 )
 from eigenfeat.moments.row_moments import RowMoments
-from eigenfeat.moments.sharded import RemoteForm, ShardedMoments, matrix_bytes, sharded_moments
+from eigenfeat.moments.sharded import RemoteForm, ShardedMoments, sharded_moments
 from eigenfeat.rows.store import RowStore
 
 __all__ = [
@@ -35,7 +35,6 @@ __all__ = [
     "collect_moments",
     "empty_moments",
     "identity_like",
-    "matrix_bytes",
     "merged_moments",
     "sharded_moments",
     "weighted_sum",

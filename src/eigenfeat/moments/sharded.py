@@ -20,7 +20,8 @@ from eigenfeat.moments.base import Mixture, Moments
 from eigenfeat.moments.collect import MomentsOf
 from eigenfeat.moments.dense_moments import DenseMoments
 from eigenfeat.moments.forms import DenseForm, FactoredForm, RowTerm, SymmetricForm
-from eigenfeat.rows import Remote, RowSource, Seen
+from eigenfeat.rows import RowSource, Seen
+from eigenfeat.rows.dask_tasks import Remote
 from eigenfeat.rows.statistics import OfClasses
 from eigenfeat.rows.store import RowStore
 

@@ -6,8 +6,6 @@ from eigenfeat.rows.blocks import dense, first_block, first_rows, held, in_propo
 from eigenfeat.rows.csv_files import CsvRows
 from eigenfeat.rows.dask_collections import dask_rows
 from eigenfeat.rows.dask_rows import DaskRows
-from eigenfeat.rows.dask_tasks import Remote, cluster
-from eigenfeat.rows.dask_waiting import awaited
 from eigenfeat.rows.datasets import DatasetRows
 from eigenfeat.rows.files import Table, read_table, write_table
 from eigenfeat.rows.keeping import Kept
@@ -65,7 +63,6 @@ __all__ = [
     "MatrixRows",
     "MemoryMapRows",
     "RandomRows",
-    "Remote",
     "RowBlock",
     "RowMap",
     "RowProducts",
@@ -84,9 +81,7 @@ __all__ = [
     "Through",
     "TimeSamples",
     "as_row_source",
-    "awaited",
     "centred_trials",
-    "cluster",
     "coded_totals",
     "current",
     "dask_rows",

@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from eigenfeat.moments import DenseForm, RemoteForm, matrix_bytes
+from eigenfeat.moments import DenseForm, RemoteForm
+from eigenfeat.moments.sharded import matrix_bytes
 from eigenfeat.quotients.quotient import Quotient
-from eigenfeat.rows import Remote, awaited, cluster, current
+from eigenfeat.rows import current
+from eigenfeat.rows.dask_tasks import Remote, cluster
+from eigenfeat.rows.dask_waiting import awaited
 from eigenfeat.solvers.directions import Directions
 from eigenfeat.solvers.request import Request
 
