@@ -7,7 +7,7 @@ import joblib
 import numpy as np
 import pytest
 from dask_data import UNEVEN, D, N, W, X, Y, collections
-from fatal_tasks import Fatal, FatalTask, KillsOnce
+from fatal_tasks import Fatal, FatalTask, KillsOnce, n_rows
 from sklearn.base import clone
 
 from eigenfeat import (
@@ -111,6 +111,13 @@ def test_workers_that_die_in_every_phase_change_nothing(cluster, tmp_path, monke
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(PHASES), "a phase was never reached"
     expected = gem(class_pairs="all").fit(X, Y)
     np.testing.assert_allclose(found.predict_proba(X), expected.predict_proba(X), atol=1e-10)
+
+
+def test_a_fit_whose_worker_dies_is_made_again(cluster, tmp_path):
+    rows = dask_rows(*collections()[:2])
+    fatal = FatalTask(n_rows, KillsOnce(tmp_path / "fit"))
+    assert rows.fits(fatal, [(rows, factor) for factor in (1, 2, 3)]) == [N, 2 * N, 3 * N]
+    assert (tmp_path / "fit").exists()
 
 
 def test_what_workers_cannot_import_is_named(cluster, monkeypatch):
