@@ -6,7 +6,8 @@
 Rows are Covertype's (`EIGENFEAT_DATA`), copied with noise so that no two are alike, as a Dask array of float32. The
 model is GEM with its settings given, so that every fit does the same: moments, eigenproblems, passes of the logit.
 Printed: seconds of the fit on one and on two workers of one thread each and in memory on two threads, their ratios, the
-peak memory of the client, bytes that passes sent to it, and the largest difference of probabilities.
+steps and passes of the logit (in float32, rounding may take fits of the same rows another way), the peak memory of
+the client, bytes that passes sent to it, and the largest difference of probabilities.
 
 With ``--fourier``, all of Covertype (no copies) through 500 random Fourier features: held-out error on the cluster and
 in memory.
@@ -33,7 +34,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from datasets import load_covertype
 
 N_TEST = 50_000
-MEMORY = 16_000_000_000  # of all workers
+MEMORY = 18_000_000_000  # of all workers: room for projections of all rows beside these
+PARTS = 4  # partitions of a copy
 
 
 def gem(n_components: int, base_map: Any = None) -> GEMClassifier:
@@ -57,12 +59,17 @@ def covertype(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(X, dtype=np.float32)[order], np.asarray(y)[order]
 
 
-def copied(X: np.ndarray, number: int) -> np.ndarray:
-    """A copy of the rows, apart from the others by a hundredth of the spread of every column; the first is X."""
+def copied(rows: np.ndarray, spread: np.ndarray, number: int, part: int) -> np.ndarray:
+    """A part of a copy of the rows, apart from the others by a hundredth of the spread of every column."""
     if number == 0:
-        return X
-    noise = np.random.default_rng(number).standard_normal(X.shape, dtype=np.float32)
-    return X + noise * (X.std(axis=0) / 100)
+        return rows
+    noise = np.random.default_rng([number, part]).standard_normal(rows.shape, dtype=np.float32)
+    return rows + noise * (spread / 100)
+
+
+def parts_of(X: np.ndarray) -> list[np.ndarray]:
+    step = -(-len(X) // PARTS)
+    return [X[start : start + step] for start in range(0, len(X), step)]
 
 
 class Counted:
@@ -84,20 +91,29 @@ class Counted:
 def on_workers(n_workers: int, X: np.ndarray, y: np.ndarray, copies: int, make: Callable) -> tuple[float, Any]:
     """Seconds of a fit on rows that the workers have, and the model."""
     import dask.array as da
+    from dask import delayed
     from distributed import Client, LocalCluster, wait
 
     limit = MEMORY // n_workers  # the same in all: one worker and two keep the same
-    local = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None, memory_limit=limit)
+    local = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0", memory_limit=limit)
     with local, Client(local) as client:
-        step = -(-len(X) // 4)
-        rows = da.concatenate([da.from_array(copied(X, i), chunks=(step, X.shape[1])) for i in range(copies)])
-        labels = da.concatenate([da.from_array(y, chunks=step)] * copies)
+        own, spread = client.scatter(parts_of(X)), X.std(axis=0)
+        blocks = [delayed(copied)(rows, spread, i, j) for i in range(copies) for j, rows in enumerate(own)]
+        shapes = [rows.shape for rows in parts_of(X)] * copies
+        rows = da.concatenate([da.from_delayed(*block, dtype=X.dtype) for block in zip(blocks, shapes)])
+        labels = da.from_array(np.tile(y, copies), chunks=(rows.chunks[0],))
         rows, labels = client.persist([rows, labels])
         wait([rows, labels])
-        make().fit(rows[:step], labels[:step])  # compiles
+        few = shapes[0][0] + shapes[1][0]  # a partition for each worker, which imports and compiles
+        make().fit(rows[:few], labels[:few])
         began = perf_counter()
         model = make().fit(rows, labels)
         return perf_counter() - began, model
+
+
+def steps(model: GEMClassifier) -> str:
+    last = model.classifiers_[0]
+    return f"{last.n_iter_} steps, {last.n_passes_:.0f} passes of the logit"
 
 
 def fourier(X: np.ndarray, y: np.ndarray, n_components: int) -> None:
@@ -133,19 +149,23 @@ def main() -> None:
     def make() -> GEMClassifier:
         return gem(asked.components)
 
-    one, _ = on_workers(1, X, y, asked.copies, make)
-    print(f"one worker        {one:7.1f} s", flush=True)
+    one, alone = on_workers(1, X, y, asked.copies, make)
+    print(f"one worker        {one:7.1f} s  {steps(alone)}", flush=True)
     counted.n_bytes = 0
     two, model = on_workers(2, X, y, asked.copies, make)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(f"two workers       {two:7.1f} s  {one / two:.2f} times as fast; {model.kept_.what} on the workers")
+    print(f"two workers       {two:7.1f} s  {steps(model)}; {one / two:.2f} times as fast")
+    print(f"  the workers kept {model.kept_.what}, {model.kept_.n_bytes / 1e9:.1f} GB")
     print(f"  client: peak {peak / 1e9:.2f} GB; passes brought and sent {counted.n_bytes / 1e6:.1f} MB", flush=True)
-    rows, labels = np.concatenate([copied(X, i) for i in range(asked.copies)]), np.tile(y, asked.copies)
+    spread, own = X.std(axis=0), parts_of(X)
+    rows = np.concatenate([copied(part, spread, i, j) for i in range(asked.copies) for j, part in enumerate(own)])
+    labels = np.tile(y, asked.copies)
+    make().fit(rows[: len(own[0])], labels[: len(own[0])])  # compiles
     began = perf_counter()
     held = make().fit(rows, labels)
     seconds = perf_counter() - began
     difference = np.abs(model.predict_proba(X[:5000]) - held.predict_proba(X[:5000])).max()
-    print(f"in memory         {seconds:7.1f} s  two workers take {two / seconds:.2f} times as long")
+    print(f"in memory         {seconds:7.1f} s  {steps(held)}; two workers take {two / seconds:.2f} times as long")
     print(f"  largest difference of probabilities: {difference:.1e}")
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import LogisticRegression
 
@@ -28,6 +29,7 @@ from eigenfeat import (
     SlicedInverseRegression,
     VanishingComponents,
 )
+from eigenfeat.estimators.gem_streaming import warn_of_gaps
 from eigenfeat.estimators.streaming import CheckedRows
 from eigenfeat.rows import ArrayRows, RandomRows, RowBlock, RowSource, as_row_source
 
@@ -312,3 +314,14 @@ def test_a_checked_source_can_do_what_its_source_can():
     checked = CheckedRows(ArrayRows(X, TEXT))
     assert isinstance(checked, RandomRows) and checked.n_rows == N
     np.testing.assert_array_equal(checked.rows(slice(3, 5)), X[3:5])
+
+
+def test_members_that_workers_left_too_early_are_told_of(recwarn):
+    exact, early = MultinomialLogit(1e-2).fit(X, TEXT), MultinomialLogit(1e-9, max_iter=1, tol=1e-8)
+    with pytest.warns(ConvergenceWarning, match="stopped after 1 steps"):
+        early.fit(X, TEXT)
+    recwarn.clear()
+    warn_of_gaps([exact, exact])
+    assert not recwarn.list
+    with pytest.warns(ConvergenceWarning, match="The logit of 1 of 2 members stopped after 1 steps"):
+        warn_of_gaps([exact, early])

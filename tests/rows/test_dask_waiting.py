@@ -23,7 +23,7 @@ def client():
     """One process, which the cluster gives up as soon as it dies."""
     with dask.config.set({"distributed.deploy.lost-worker-timeout": "10ms"}):
         local = distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit="1GB"
+            n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit="1GB"
         )
         with local, distributed.Client(local) as client:
             yield client

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from eigenfeat.rows import (
     ArrayRows,
     ChosenRows,
+    ChosenStream,
     LabelledRows,
     MappedRows,
     MappedStream,
@@ -15,6 +16,7 @@ from eigenfeat.rows import (
     RowBlock,
     RowSource,
     as_row_source,
+    first_block,
     held,
     mapped,
 )
@@ -112,3 +114,14 @@ def test_views_keep_the_names_of_columns_that_are_the_same():
 
     assert as_row_source(Named(), labels=y).names == ("a", "b", "c", "d")
     assert mapped(Named(), WithConstant()).names is None and mapped(SOURCE, WithConstant()).names is None
+
+
+def test_chosen_rows_of_a_stream_have_places_of_their_own():
+    index = np.array([1, 2, 17, 19])
+    chosen = ChosenStream(Stream(), index)
+    assert chosen.n_rows == 4
+    blocks = list(chosen.blocks())
+    assert [block.start for block in blocks] == [0, 2, 2]
+    np.testing.assert_array_equal(np.concatenate([block.rows for block in blocks]), X[index])
+    np.testing.assert_array_equal(np.concatenate([block.labels for block in blocks]), y[index])
+    assert first_block(chosen, 3).n_rows == 3 and first_block(chosen, 9).labels.tolist() == y[index].tolist()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from eigenfeat.estimators.gem_streaming import (
     StreamedTraining,
     fits_memory,
     training_stream,
+    warn_of_gaps,
     with_class_weights,
 )
 from eigenfeat.estimators.key_sketch import n_distinct
@@ -33,7 +35,7 @@ from eigenfeat.features.column_basis import column_basis
 from eigenfeat.features.layer import direction_parts
 from eigenfeat.features.stack import Stack, StackSettings, fit_stack, refuse_equal_members, timed
 from eigenfeat.moments import Moments
-from eigenfeat.rows import ArrayRows, LabelledRows, RandomRows
+from eigenfeat.rows import ArrayRows, ChosenRows, Kept, LabelledRows, RandomRows
 from eigenfeat.scores.axes import ROWS_AN_AXIS, leading_axes
 from eigenfeat.solvers import DenseVectors
 from eigenfeat.stages import Affine, BaseMap, Beside, Chain, FeatureLayer, Fitted, GeometricMean, Softmax, Stage
@@ -92,6 +94,12 @@ class TrainingRows:
     def behind(self, rows: Any) -> TrainingRows:
         """The same with other rows: these behind a base map."""
         return replace(self, rows=rows)
+
+    def part(self, index: np.ndarray, inputs: Chain) -> TrainingRows:
+        """Some of the rows, by ascending index; ``inputs`` stands before them already."""
+        events = None if self.events is None else self.events[index]
+        keys = {"own_keys": self.own_keys[index], "keys": self.keys[index]}
+        return replace(self, rows=ChosenRows(self.rows, index), events=events, **keys)
 
 
 @dataclass(frozen=True)
@@ -196,27 +204,33 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         """Fit all members with these settings, of which the moments of the first layer are given."""
         rng = check_random_state(self.random_state)
         stacks: list[Stack] = []
-        classifiers: list[Any] = []
         for _ in range(self.n_estimators):
             stack = fit_stack(moments, training.rows, settings, rng, self.stage_seconds_, training.events)
             if stacks:
                 refuse_equal_members(stacks[0], stack)
             stacks.append(stack)
-            with timed(self.stage_seconds_, "classifier"):
-                classifiers.append(self._fit_last(self._last_rows(stack, training), training.keys, last))
+        with timed(self.stage_seconds_, "classifier"):
+            members = training.rows.fits(partial(self._fit_member, training, last), [(stack,) for stack in stacks])
+        classifiers, kept = zip(*members)
+        if kept[0] is not None:
+            self.kept_ = kept[0]
+        if len(stacks) > 1 and not training.rows.is_local:
+            warn_of_gaps(classifiers)
         self.n_iter_ = max(np.max(getattr(last, "n_iter_", 1)) for last in classifiers)
         self.classes_, self.moments_ = training.classes, moments
-        self.stacks_, self.classifiers_ = tuple(stacks), classifiers
+        self.stacks_, self.classifiers_ = tuple(stacks), list(classifiers)
         self.fitted_ = self._chains()
         return self
+
+    def _fit_member(self, training: Any, last: LastStage, stack: Stack) -> tuple[Any, Kept | None]:
+        """The last stage of one member, and what of a stream its passes read."""
+        rows = self._last_rows(stack, training)
+        return self._fit_last(rows, training.keys, last), getattr(rows, "kept", None)
 
     def _last_rows(self, stack: Stack, training: Any) -> Any:
         """Features of the training rows for the passes of the last stage."""
         if isinstance(training, StreamedTraining):
-            weighted = self._inputs.over(with_class_weights(training.raw, self.class_weight))
-            rows = stack.held(weighted)
-            self.kept_ = rows.kept  # type: ignore[attr-defined]
-            return rows
+            return stack.held(self._inputs.over(with_class_weights(training.raw, self.class_weight)))
         return self._with_class_weights(stack.held(training.rows), training.classes)
 
     def _warn_of_memory(self, training: Any, *candidates: StackSettings) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import product
+from functools import partial
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
@@ -14,37 +14,22 @@ from eigenfeat._progress import counted
 from eigenfeat._sklearn import Integral, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import renamed_parameters
 from eigenfeat.estimators.gem_base import RENAMED
-from eigenfeat.estimators.gem_choices import class_scores
-from eigenfeat.estimators.gem_classifier_base import GEMClassifierBase, LastStage, TrainingRows
+from eigenfeat.estimators.gem_classifier_base import GEMClassifierBase, LastStage
 from eigenfeat.estimators.gem_search import Candidate, Grid, Split, class_splits, common_rows, grid
+from eigenfeat.estimators.gem_splits import SplitRows
 from eigenfeat.estimators.gem_trials import LeftOut
 from eigenfeat.estimators.multinomial_logit import warn_of_temperature
 from eigenfeat.estimators.search import keep_search
-from eigenfeat.estimators.streaming import is_stream, refuse_source
-from eigenfeat.features.stack import Stack, StackSettings, fit_stack, layer_moments, with_map
+from eigenfeat.estimators.streaming import stream_targets
+from eigenfeat.features.stack import Seconds, Stack, StackSettings, layer_moments, with_map
 from eigenfeat.moments import Moments, merged_moments
-from eigenfeat.rows import ChosenRows, RandomRows
+from eigenfeat.rows import RandomRows
+
+Tried = tuple[int, float, float]
+"""A candidate by its place in the grid, its temperature and its score on the held-out rows of one split."""
 
 # What is chosen is not a parameter.
 CHOSEN = ("ridge", "min_eigenvalue", "n_components", "alpha", "feature_map", "label_smoothing")
-
-
-@dataclass(frozen=True, eq=False)
-class SplitRows:
-    """One split: rows to train on, with their moments and what cuts their classes, and rows that are held out."""
-
-    train: RandomRows
-    held_out: RandomRows
-    moments: Moments
-    events: np.ndarray | None
-
-    @classmethod
-    def of(cls, training: TrainingRows, split: Split, moments: Moments) -> SplitRows:
-        train, held_out = (ChosenRows(training.rows, rows) for rows in split)
-        return cls(train, held_out, moments, None if training.events is None else training.events[split[0]])
-
-    def fit(self, settings: StackSettings, seed: Any, seconds: dict[str, float]) -> Stack:
-        return fit_stack(self.moments, self.train, settings, check_random_state(seed), seconds, self.events)
 
 
 @renamed_parameters(**RENAMED)
@@ -191,14 +176,16 @@ class GEMClassifierCV(GEMClassifierBase):
         self.random_state = random_state
 
     @checked_fit
-    def fit(self, X, y, sample_weight=None, *, groups=None, subclass_labels=None):
+    def fit(self, X, y=None, sample_weight=None, *, groups=None, subclass_labels=None):
         """Choose on held-out rows, then fit on all of them.
 
         Parameters
         ----------
-        X : (n, d) array, sparse matrix or dataframe
+        X : (n, d) array, sparse matrix or dataframe, row source or Dask collection
+            A source that memory does not hold is read a block at a time, its labels are held. On a cluster, the
+            candidates of every ridge and depth are a task, and so is the last stage of every member.
         y : (n,) array
-            Class labels.
+            Class labels; for a source the name of their column, where it does not say.
         sample_weight : (n,) array, optional
             A weighted row stays in one fold, where copies of it may be spread over several.
         groups : (n,) array, optional
@@ -210,8 +197,6 @@ class GEMClassifierCV(GEMClassifierBase):
         -------
         self
         """
-        if is_stream(X):
-            refuse_source(self, X)
         training = self._training_rows(X, y, sample_weight, groups, subclass_labels)
         training = self._behind(self._base(self.base_map, training), training)
         self.stage_seconds_: dict[str, float] = {}
@@ -222,12 +207,11 @@ class GEMClassifierCV(GEMClassifierBase):
         first = self._settings(**candidates[0].params)
         parts = [self._part_moments(training, first, rows) for rows, _ in patterns]
         scores, temperatures = np.empty((2, len(candidates), len(splits)))
-        for s, split in enumerate(counted(splits, "split")):
+        for s, (train, held_out) in enumerate(counted(splits, "split")):
             moments = merged_moments([part for part, (_, trains) in zip(parts, patterns) if trains[s]])
-            for candidate, held_out in self._try_all(training, SplitRows.of(training, split, moments)):
-                place = candidates.index(candidate)
-                temperatures[place, s] = held_out.temperature
-                scores[place, s] = self._score(held_out, temperatures[place, s])
+            split = SplitRows(training.part(train, self._inputs), training.part(held_out, self._inputs).rows, moments)
+            for place, temperature, score in self._tried(split):
+                temperatures[place, s], scores[place, s] = temperature, score
         best = Candidate(**keep_search(self, [candidate.params for candidate in candidates], scores))
         for name, value in best.params.items():
             setattr(self, f"{name}_", value)
@@ -247,12 +231,15 @@ class GEMClassifierCV(GEMClassifierBase):
             "alpha": tuple(self.alphas),
         }
 
-    def _splits(self, training: TrainingRows, grouped: bool) -> list[Split]:
+    def _splits(self, training: Any, grouped: bool) -> list[Split]:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        return class_splits(self.cv, training.rows.labels, training.keys if grouped else None, seed)  # type: ignore[arg-type]
+        rows: Any = training.rows
+        labels = rows.labels if isinstance(rows, RandomRows) else stream_targets(training.raw)[0]
+        assert labels is not None
+        return class_splits(self.cv, labels, training.keys if grouped else None, seed)
 
-    def _part_moments(self, training: TrainingRows, settings: StackSettings, rows: np.ndarray) -> Moments:
-        chosen, first = ChosenRows(training.rows, rows), settings.layers[0]
+    def _part_moments(self, training: Any, settings: StackSettings, rows: np.ndarray) -> Moments:
+        chosen, first = training.part(rows, self._inputs).rows, settings.layers[0]
         return layer_moments(chosen, first, training.classes, self.stage_seconds_, n_rows=training.rows.n_rows)
 
     def _score(self, held_out: LeftOut, temperature: float) -> float:
@@ -260,34 +247,47 @@ class GEMClassifierCV(GEMClassifierBase):
 
     # ------------------------------------------------------------------ the candidates of one split
 
-    def _try_all(self, training: TrainingRows, split: SplitRows) -> Iterator[tuple[Candidate, LeftOut]]:
-        """Every candidate, and its scores of the held-out rows."""
-        for n_layers, ridge in product(self.n_layers_grid, self.ridges):
-            for (threshold, count, feature_map), stack in self._stacks(training, split, n_layers, ridge):
-                rows = self._with_class_weights(stack.held(split.train), training.classes)
-                features = stack.chain.at(split.held_out)
-                for smoothing in self.label_smoothings:
-                    logit = self._logit(LastStage(max(self.alphas), smoothing), self.classifier_tol)
-                    for fitted in logit.alpha_path_rows(rows, self.alphas, calibrate=False):
-                        found = LeftOut.of(fitted.alpha, class_scores(fitted, features), [split.held_out])
-                        yield Candidate(n_layers, ridge, threshold, count, feature_map, smoothing, fitted.alpha), found
+    def _tried(self, split: SplitRows) -> Iterator[Tried]:
+        """Every candidate: those of one ridge share their problems, those of several are tried where the rows are."""
+        points = list(product(self.n_layers_grid, self.ridges))
+        for tried, seconds in split.train.rows.fits(partial(self._try, split), points):
+            for stage, spent in seconds.items():
+                self.stage_seconds_[stage] = self.stage_seconds_.get(stage, 0.0) + spent
+            yield from tried
+
+    def _try(self, split: SplitRows, n_layers: int, ridge: float) -> tuple[list[Tried], Seconds]:
+        """The candidates of one depth and ridge, and what the stages took."""
+        candidates, tried = grid(self._grid()), list[Tried]()
+        seconds: Seconds = {}
+        for point, stack in self._stacks(split, n_layers, ridge, seconds):
+            rows = self._last_rows(stack, split.train)
+            logits = [
+                self._logit(LastStage(max(self.alphas), each), self.classifier_tol) for each in self.label_smoothings
+            ]
+            paths = [logit.alpha_path_rows(rows, self.alphas, calibrate=False) for logit in logits]
+            fits = list(chain.from_iterable(paths))
+            for fitted, left_out in zip(fits, split.left_out(stack.chain, fits)):
+                place = candidates.index(Candidate(n_layers, ridge, *point, fitted.label_smoothing, fitted.alpha))
+                temperature = left_out.temperature
+                tried.append((place, temperature, self._score(left_out, temperature)))
+        return tried, seconds
 
     def _stacks(
-        self, training: TrainingRows, split: SplitRows, n_layers: int, ridge: float
-    ) -> Iterator[tuple[tuple, Stack]]:
+        self, split: SplitRows, n_layers: int, ridge: float, seconds: Seconds
+    ) -> Iterator[tuple[tuple[float, int, Any], Stack]]:
         """Layers for every threshold, number of components and map; of one layer all are subsets of the widest."""
 
         def settings(threshold: float, count: int, feature_map: Any) -> StackSettings:
             chosen = {"ridge": ridge, "min_eigenvalue": threshold, "n_components": count, "feature_map": feature_map}
-            return self._member_settings(training, n_layers, **chosen)
+            return self._member_settings(split.train, n_layers, **chosen)
 
         widest = None
         if n_layers == 1:
             most = settings(min(self.min_eigenvalues), max(self.n_components_grid), self.feature_maps[0])
-            widest = split.fit(most, self.random_state, self.stage_seconds_).layers[0].directions
+            widest = split.fit(most, self.random_state, seconds).layers[0].directions
         for point in product(self.min_eigenvalues, self.n_components_grid, self.feature_maps):
             if widest is None:
-                yield point, split.fit(settings(*point), self.random_state, self.stage_seconds_)
+                yield point, split.fit(settings(*point), self.random_state, seconds)
             else:
                 (layer,) = settings(*point).layers
-                yield point, Stack((with_map(widest.thinned(*point[:2]), split.moments, split.train, layer),))
+                yield point, Stack((with_map(widest.thinned(*point[:2]), split.moments, split.train.rows, layer),))

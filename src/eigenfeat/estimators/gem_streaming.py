@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from eigenfeat.estimators.gem_choices import TrialRows, search_rows, taken_of_class
 from eigenfeat.estimators.key_sketch import CLASS_KEYS, DistinctKeys
@@ -14,6 +17,7 @@ from eigenfeat.estimators.streaming import coded, holds, streamed
 from eigenfeat.estimators.validation import FEW_DIFFERENT, class_weights, row_keys
 from eigenfeat.rows import (
     ArrayRows,
+    ChosenStream,
     ClassTotals,
     CodedStream,
     RowBlock,
@@ -156,6 +160,12 @@ class StreamedTraining:
     def behind(self, rows: RowSource) -> StreamedTraining:
         return replace(self, rows=rows)
 
+    def part(self, index: np.ndarray, inputs: Chain) -> StreamedTraining:
+        """Some of the rows, by ascending index, behind what stands before all of them."""
+        chosen = ChosenStream(self.raw.source, index)
+        raw = replace(self.raw, source=chosen, totals=chosen.summed(ClassTotals(), "labels of a part"))
+        return replace(self, raw=raw, rows=inputs.over(raw))
+
     @cached_property
     def totals(self) -> ClassTotals:
         return self.raw.coded_totals
@@ -171,6 +181,18 @@ def training_stream(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple
 def fits_memory(stream: CodedStream) -> bool:
     """Whether memory holds the rows and what GEM makes of them, projections and scores."""
     return holds(stream, 2 * stream.n_columns + min(8 * stream.n_columns, 1024))
+
+
+def warn_of_gaps(members: Sequence[Any]) -> None:
+    """What fits on workers warn of stays in their logs; this is told here too."""
+    late = [one for one in members if one.gap_ > max(one.tol, 10 * np.finfo(one.coef_.dtype).eps) * one.objective_]
+    if late:
+        warnings.warn(
+            f"The logit of {len(late)} of {len(members)} members stopped after {late[0].n_iter_} steps, an estimated "
+            f"{late[0].gap_ / late[0].objective_:.1e} (relative) above its minimum. Increase max_iter or alpha.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
 
 
 def with_class_weights(stream: CodedStream, class_weight: Any) -> CodedStream:

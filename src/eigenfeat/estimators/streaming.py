@@ -27,8 +27,8 @@ from eigenfeat.rows import (
     dense,
     first_rows,
 )
-from eigenfeat.rows.dask_rows import dask_rows, is_dask
-from eigenfeat.rows.keeping import HeldRows
+from eigenfeat.rows.dask_collections import dask_rows, is_dask
+from eigenfeat.rows.kept_rows import HeldRows
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,9 @@ from eigenfeat.features.maps import FeatureMap
 from eigenfeat.features.pairs import draws_pairs
 from eigenfeat.features.subclasses import Subclasses, clustered
 from eigenfeat.features.tangents import Transformation, tangent_moment
-from eigenfeat.moments import Moments, collect_moments
-from eigenfeat.rows import RandomRows, RowSource, current, in_proportion, labelled_by_index, mapped
+from eigenfeat.moments import Moments, collect_moments, sharded_moments
+from eigenfeat.moments.sharded import matrix_bytes
+from eigenfeat.rows import RandomRows, RowSource, current, first_block, in_proportion, labelled_by_index, mapped
 from eigenfeat.stages import Affine, Chain, FeatureLayer, LayerRows, LayerStream, Stage, WithConstant
 
 MAP_SAMPLE = 20_000
@@ -215,17 +216,23 @@ def layer_moments(
 
     ``n_rows`` is how many rows there will be when these are a part that will be merged with others.
 
+    Those of rows on a cluster stay there, sharded by class, where they are larger than the memory limit
+    (`eigenfeat.rows.streaming`).
+
     Raises
     ------
     ValueError
         When the matrices would not fit into this machine's memory.
     """
-    total = n_rows or rows.n_rows
+    total, inputs = n_rows or rows.n_rows, _with_constant(rows, settings.constant)
+    if classes is not None and total is not None and _stay_there(inputs, len(classes), total):
+        with timed(seconds, "moments"):
+            return sharded_moments(inputs, len(classes), current().budget).rename(classes)
     if classes is not None and total is not None:
-        _refuse_beyond_memory(len(classes), rows.n_columns + settings.constant, total)
+        _refuse_beyond_memory(len(classes), inputs.n_columns, total)
     with timed(seconds, "moments"):
         moments = collect_moments(
-            _with_constant(rows, settings.constant),
+            inputs,
             classes=None if classes is None else np.arange(len(classes)),
             track_fourth=settings.regularisation.needs_fourth_moment,
             n_rows=n_rows,
@@ -299,9 +306,17 @@ def _evidence(
     return LayerEvidence(moments, _with_constant(of_parts, layer.constant), cut, parts)
 
 
+def _stay_there(rows: RowSource, n_classes: int, n_rows: int) -> bool:
+    """Whether moments are left where the rows are; a fit that goes on from a checkpoint does as it did."""
+    if rows.is_local or rows.n_columns > n_rows:
+        return False
+    needed = matrix_bytes(n_classes, rows.n_columns)
+    return current().remembered("where moments are", lambda: needed > current().budget)
+
+
 def _refuse_beyond_memory(n_classes: int, n_columns: int, n_rows: int) -> None:
     """Moments as matrices take k d² numbers; rows fewer than columns are kept instead."""
-    needed, memory = 8 * n_classes * n_columns**2, _memory_bytes()
+    needed, memory = matrix_bytes(n_classes, n_columns), _memory_bytes()
     if n_columns <= n_rows and needed > memory:
         raise ValueError(
             f"Second moments of {n_classes} classes in {n_columns} columns take {needed / 1e9:.1f} GB, the machine has "
@@ -326,7 +341,7 @@ def _fitted_map(settings: LayerSettings, projection: Affine, rows: RowSource | N
     if rows is None:
         return settings.feature_map.fit(np.zeros((2, projection.vectors.shape[1])))
     count = MAP_SAMPLE if settings.feature_map.learns else 2
-    block = next(iter(_with_constant(rows, settings.constant).blocks(count)))
+    block = first_block(_with_constant(rows, settings.constant), count)
     sample = block.rows.astype(rows.dtype, copy=False)
     if block.weights is not None:
         sample = sample[in_proportion(block.weights)]

@@ -7,14 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
 from eigenfeat.linear.by_weight import heaviest, histogram
+from eigenfeat.linear.last_scores import LastScores
 from eigenfeat.linear.objective import LogitObjective, row_losses
 from eigenfeat.linear.passes import Passes
 from eigenfeat.rows import Expand, RowBlock, Statistic, joined_blocks, uniforms
+
+LAST_SCORES = LastScores()
+"""Of the last passes for a gradient in this process."""
 
 Keys = Callable[[Any], np.ndarray]
 """An integer for every row of a block."""
@@ -51,6 +57,8 @@ class BlockObjectives:
         Weight of all rows.
     left_out : LeftOutRows, optional
         Rows that do not count.
+    name : str
+        Of the rows: tells their scores from those of others.
     """
 
     expand: Expand
@@ -61,18 +69,24 @@ class BlockObjectives:
     batch_size: int | None = None
     n_jobs: int | None = None
     left_out: LeftOutRows | None = None
+    name: str = field(default_factory=lambda: uuid4().hex)
 
     def of(self, block: RowBlock) -> Iterator[tuple[RowBlock, LogitObjective]]:
         """The block in parts small enough to be expanded, each with its objective."""
         for part in self.expand.parts(block):
-            weights = np.ones(part.n_rows) if part.weights is None else part.weights
-            if self.left_out is not None:
-                weights = np.where(self.left_out.of(part), 0.0, weights)
-            labels = np.asarray(part.labels, dtype=np.intp)
-            yield (
-                part,
-                LogitObjective(self.passes(part), labels, weights / self.total, self.n_classes, 0.0, self.smoothing),
-            )
+            yield part, self.over(part, self.passes(part))
+
+    def over(self, part: RowBlock, passes: Any) -> LogitObjective:
+        """The objective of a part, given the passes over it, where any are made."""
+        weights = np.ones(part.n_rows) if part.weights is None else part.weights
+        if self.left_out is not None:
+            weights = np.where(self.left_out.of(part), 0.0, weights)
+        labels = np.asarray(part.labels, dtype=np.intp)
+        return LogitObjective(passes, labels, weights / self.total, self.n_classes, 0.0, self.smoothing)
+
+    def place(self, C: np.ndarray, part: RowBlock) -> tuple:
+        """What the scores of a part at some coefficients are kept by."""
+        return self.name, part.start, part.n_rows, blake2b(C.tobytes(), digest_size=16).digest()
 
     def passes(self, block: RowBlock) -> Passes:
         return Passes(self.expand(block), self.constant, None, self.batch_size, self.n_jobs)
@@ -121,8 +135,9 @@ class LossAndGradient(Statistic):
         self.gradient = np.zeros(self.C.shape)
 
     def update(self, block: RowBlock) -> None:
-        for _, objective in self.blocks.of(block):
+        for part, objective in self.blocks.of(block):
             point = objective.at(self.C)
+            LAST_SCORES.keep(self.blocks.place(self.C, part), point.scores)
             self.value += point.value
             self.gradient += point.gradient
             self.curvatures += histogram(objective.weights * point.row_curvature)
@@ -146,11 +161,16 @@ class LossesAlong(Statistic):
         self.values = np.zeros(len(self.steps))
 
     def update(self, block: RowBlock) -> None:
-        for _, objective in self.blocks.of(block):
-            start, end = (objective.passes.scores(C) for C in np.hsplit(self.ends, 2))
+        for part in self.blocks.expand.parts(block):
+            start, end = (self._scores(part, C) for C in np.hsplit(self.ends, 2))
+            objective, way = self.blocks.over(part, None), end - start
             for i, step in enumerate(self.steps):
-                losses = row_losses(start + start.dtype.type(step) * (end - start), objective)
+                losses = row_losses(start + start.dtype.type(step) * way, objective)
                 self.values[i] += float(objective.weights @ losses)
+
+    def _scores(self, part: RowBlock, C: np.ndarray) -> np.ndarray:
+        known = LAST_SCORES.of(self.blocks.place(C, part))
+        return self.blocks.passes(part).scores(C) if known is None else known
 
     def merge(self, other: LossesAlong) -> None:
         self.values += other.values

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -54,4 +55,9 @@ def line_search(
         value = value_at(step)
     if step == 1.0:
         return full, 1.0
-    return objective.at(point.coefficients + step * direction), step
+    return objective.at(part_way(point, full, step)), step
+
+
+def part_way(start: Any, end: Any, step: float) -> np.ndarray:
+    """Coefficients at a share of the way: the same, to the last bit, for whoever looks there first."""
+    return start.coefficients + step * (end.coefficients - start.coefficients)

@@ -8,7 +8,8 @@ scores, is made again where it is needed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from uuid import uuid4
 
 import numpy as np
 
@@ -30,10 +31,11 @@ from eigenfeat.linear.by_weight import light_below
 from eigenfeat.linear.calibration import MANY_ROWS, N_FOLDS
 from eigenfeat.linear.objective import LIGHT_SHARE, LogitObjective
 from eigenfeat.linear.passes import Passes
+from eigenfeat.linear.steps import part_way
 from eigenfeat.rows import ClassTotals, RowSource, joined_blocks
 
 STEPS_A_PASS = 8
-"""Halvings of a step that one pass tries together."""
+"""Halvings of a step that one pass tries together; twice as many in every further pass."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,8 @@ class StreamedObjective:
     compact: RowSource
     blocks: BlockObjectives
     alpha: float = 0.0
+    _ahead: list[StreamedPoint] = field(default_factory=list, init=False, repr=False)
+    """The last point that a search along a line came by: if it is taken, it needs no other pass."""
 
     @classmethod
     def of(
@@ -116,6 +120,9 @@ class StreamedObjective:
         return LogitObjective.penalised(self, C)  # type: ignore[arg-type]
 
     def at(self, C: np.ndarray) -> StreamedPoint:
+        for point in self._ahead:
+            if np.array_equal(point.coefficients, C):
+                return point
         found = self.compact.summed(LossAndGradient(self.blocks, C), "loss and gradient")
         W = self.penalised(C)
         value = found.value + 0.5 * self.alpha * float(np.vdot(W, W))
@@ -129,15 +136,22 @@ class StreamedObjective:
         known: dict[float, float] = {}
 
         def value(step: float) -> float:
+            if not known and step == 0.5 and half_is_lower(start, end):
+                self._ahead[:] = [self.at(part_way(start, end, step))]
+                known[step] = self._ahead[0].value
             if step not in known:
-                steps = step * 0.5 ** np.arange(STEPS_A_PASS)
-                ends = np.hstack([start.coefficients, end.coefficients])
-                found = self.compact.summed(LossesAlong(self.blocks, ends, steps), "losses along a step")
-                known.update(zip(steps.tolist(), found.values.tolist()))
-            W = self.penalised(start.coefficients + step * (end.coefficients - start.coefficients))
-            return known[step] + 0.5 * self.alpha * float(np.vdot(W, W))
+                known.update(self._values_along(start, end, step * 0.5 ** np.arange(max(STEPS_A_PASS, 2 * len(known)))))
+            return known[step]
 
         return value
+
+    def _values_along(self, start: StreamedPoint, end: StreamedPoint, steps: np.ndarray) -> dict[float, float]:
+        """F at shares of the way: one pass."""
+        ends = np.hstack([start.coefficients, end.coefficients])
+        losses = self.compact.summed(LossesAlong(self.blocks, ends, steps), "losses along a step").values
+        weights = [self.penalised(part_way(start, end, step)) for step in steps.tolist()]
+        penalties = [0.5 * self.alpha * float(np.vdot(W, W)) for W in weights]
+        return dict(zip(steps.tolist(), (losses + penalties).tolist()))
 
     def curvature(self, point: StreamedPoint, share: float = LIGHT_SHARE) -> StreamedCurvature:
         bound, n_heavy = light_below(point.curvatures, share)
@@ -158,7 +172,7 @@ class StreamedObjective:
             return LogitObjective(passes, labels, weights / weights.sum(), self.n_classes, self.alpha, self.smoothing)
         compact = self.compact.persisted((draw,))
         totals = compact.summed(ClassTotals(), "rows to start from")
-        blocks = replace(self.blocks, total=float(totals.weights.sum()), left_out=None)
+        blocks = replace(self.blocks, total=float(totals.weights.sum()), left_out=None, name=uuid4().hex)
         return replace(self, passes=replace(self.passes, n_rows=totals.n_rows), compact=compact, blocks=blocks)
 
     def column_scale(self) -> np.ndarray:
@@ -196,6 +210,16 @@ class StreamedObjective:
         found = self.compact.summed(Scores(self.blocks, rows, C), "scores of rows left out")
         scores, labels, weights = map(np.concatenate, zip(*found.parts))
         return scores, labels, weights
+
+
+def half_is_lower(start: StreamedPoint, end: StreamedPoint) -> bool:
+    """Whether F promises to have fallen half way to the end of a step: by the cubic of values and slopes at its ends.
+
+    Then a look there, which costs a pass, is most often the last one; otherwise losses at several lengths are.
+    """
+    direction = end.coefficients - start.coefficients
+    first, last = (float(np.vdot(point.gradient, direction)) for point in (start, end))
+    return 0.5 * (start.value + end.value) + (first - last) / 8 < start.value
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,9 +2,10 @@
 
 from eigenfeat.rows.arrays import ArrayRows
 from eigenfeat.rows.batches import FrameRows, MatrixRows
-from eigenfeat.rows.blocks import dense, first_rows, held, in_proportion, over_parts, row_blocks
+from eigenfeat.rows.blocks import dense, first_block, first_rows, held, in_proportion, over_parts, row_blocks
 from eigenfeat.rows.csv_files import CsvRows
-from eigenfeat.rows.dask_rows import DaskRows, dask_rows
+from eigenfeat.rows.dask_collections import dask_rows
+from eigenfeat.rows.dask_rows import DaskRows
 from eigenfeat.rows.datasets import DatasetRows
 from eigenfeat.rows.files import Table, read_table, write_table
 from eigenfeat.rows.keeping import Kept
@@ -23,6 +24,7 @@ from eigenfeat.rows.svmlight import SvmlightRows
 from eigenfeat.rows.trials import TimeSamples, centred_trials
 from eigenfeat.rows.views import (
     ChosenRows,
+    ChosenStream,
     CodedStream,
     LabelledRows,
     LabelledStream,
@@ -44,6 +46,7 @@ __all__ = [
     "Block",
     "BlockProducts",
     "ChosenRows",
+    "ChosenStream",
     "ClassTotals",
     "CodedStream",
     "CsvRows",
@@ -84,6 +87,7 @@ __all__ = [
     "dask_rows",
     "dense",
     "each",
+    "first_block",
     "first_rows",
     "held",
     "in_proportion",

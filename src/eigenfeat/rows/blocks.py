@@ -11,7 +11,7 @@ from joblib import effective_n_jobs
 from scipy import sparse
 
 from eigenfeat._threads import blas_threads, one_blas_thread, own_threads
-from eigenfeat.rows.source import Block, RandomRows, RowSource
+from eigenfeat.rows.source import Block, RandomRows, RowBlock, RowSource, joined_blocks
 
 # A block of this many bytes stays in the caches of one core between the two products it is used in.
 BLOCK_BYTES = 4_000_000
@@ -62,7 +62,19 @@ def first_rows(source: RowSource, count: int) -> Block:
     """The first rows of a source, ``count`` of them where it has as many, in its type."""
     if isinstance(source, RandomRows):
         return source.rows(slice(0, min(count, source.n_rows)))
-    return next(source.blocks(count)).rows.astype(source.dtype, copy=False)
+    return first_block(source, count).rows.astype(source.dtype, copy=False)
+
+
+def first_block(source: RowSource, count: int) -> RowBlock:
+    """The same with labels and weights, however the source is cut."""
+    parts: list[RowBlock] = []
+    missing = count
+    for block in source.blocks(count):
+        parts.append(block.part(slice(0, missing)))
+        missing -= parts[-1].n_rows
+        if not missing:
+            break
+    return joined_blocks([part for part in parts if part.n_rows] or parts[:1])
 
 
 def dense(block: Block) -> np.ndarray:

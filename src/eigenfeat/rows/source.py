@@ -18,7 +18,8 @@ from scipy import sparse
 from eigenfeat.rows.streaming import current
 
 if TYPE_CHECKING:
-    from eigenfeat.rows.statistics import AnyStatistic
+    from eigenfeat.rows.dask_tasks import Remote
+    from eigenfeat.rows.statistics import AnyStatistic, Statistic
 
 Selection = slice | np.ndarray
 """Rows by a slice of step one or an array of indices."""
@@ -116,12 +117,21 @@ class RowSource(ABC):
         """
         return current().summed(self, statistic, name)
 
+    def summed_there(self, statistic: Statistic, name: str = "rows") -> Remote:
+        """The same, left where it was made: for sources that are not local."""
+        raise TypeError(f"{type(self).__name__} is read here: nothing is left elsewhere.")
+
     def persisted(self, lenses: Sequence[Any] = (), n_columns: int | None = None) -> RowSource:
         """What views make of the rows, kept where the rows are: for sources that are not local."""
         raise TypeError(f"{type(self).__name__} is read here: see eigenfeat.rows.keeping.")
 
     def run(self, function: Callable, tasks: Sequence[tuple]) -> list[Any]:
         """Results of a function for each of some tuples of arguments, made where the rows are."""
+        return [function(*task) for task in tasks]
+
+    def fits(self, function: Callable, tasks: Sequence[tuple]) -> list[Any]:
+        """The same for a function that makes passes of its own, members of an ensemble say: side by side where the rows
+        are on several machines, one after the other here."""
         return [function(*task) for task in tasks]
 
     @property

@@ -44,10 +44,26 @@ class Seen(Statistic):
 
     def update(self, block: RowBlock) -> None:
         for part in self.lens(block):
-            self.statistic.update(part)
+            if part.n_rows:
+                self.statistic.update(part)
 
     def merge(self, other: Seen) -> None:
         self.statistic.merge(other.statistic)
+
+    def inner(self) -> Statistic:
+        return self.statistic
+
+
+@dataclass(frozen=True, eq=False)
+class OfClasses:
+    """A lens: rows whose labels, indices into classes, are from ``first`` to below ``last``."""
+
+    first: int
+    last: int
+
+    def __call__(self, block: RowBlock) -> tuple[RowBlock]:
+        labels = np.asarray(block.labels)
+        return (block.part(np.flatnonzero((self.first <= labels) & (labels < self.last))),)
 
 
 @dataclass(eq=False)

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
 
 from eigenfeat.rows.arrays import ArrayRows
+from eigenfeat.rows.dask_tasks import Remote
 from eigenfeat.rows.products import ChosenProducts, RowProducts, products_with
 from eigenfeat.rows.source import Block, RandomRows, RowBlock, RowSource, Selection, part_of
-from eigenfeat.rows.statistics import AnyStatistic, ClassTotals, Lens, Seen
+from eigenfeat.rows.statistics import AnyStatistic, ClassTotals, Lens, Seen, Statistic
 
 #: Bytes that a row map makes of a block at a time.
 MAPPED_BYTES = 32_000_000
@@ -96,11 +97,17 @@ class StreamView(_View, RowSource):
     def summed(self, statistic: AnyStatistic, name: str = "rows") -> AnyStatistic:
         return self.source.summed(Seen(statistic, self.lens), name).statistic  # type: ignore[return-value]
 
+    def summed_there(self, statistic: Statistic, name: str = "rows") -> Remote:
+        return self.source.summed_there(Seen(statistic, self.lens), name).then(Seen.inner)
+
     def persisted(self, lenses: Sequence[Lens] = (), n_columns: int | None = None) -> RowSource:
         return self.source.persisted((self.lens, *lenses), n_columns or self.n_columns)
 
     def run(self, function: Callable, tasks: Sequence[tuple]) -> list[Any]:
         return self.source.run(function, tasks)
+
+    def fits(self, function: Callable, tasks: Sequence[tuple]) -> list[Any]:
+        return self.source.fits(function, tasks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +137,32 @@ class ChosenRows(RowView):
 
     def products(self, coefficients: np.ndarray) -> RowProducts:
         return ChosenProducts(products_with(self.source, coefficients), self.index)
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenStream(StreamView):
+    """Some rows of a stream, by ascending index, in places of their own: the first of them is row 0."""
+
+    index: np.ndarray
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.index)
+
+    @property
+    def lens(self) -> Lens:
+        return Chosen(self.index)
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The lens of a `ChosenStream`."""
+
+    index: np.ndarray
+
+    def __call__(self, block: RowBlock) -> tuple[RowBlock]:
+        first, last = np.searchsorted(self.index, [block.start, block.start + block.n_rows])
+        return (replace(block.part(self.index[first:last] - block.start), start=int(first)),)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,149 @@
+"""Rows of a source that were made once and are read again in every pass: from memory, or from a scratch file."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from eigenfeat.rows.read_ahead import read_ahead
+from eigenfeat.rows.source import RowBlock, RowSource, part_of
+from eigenfeat.rows.streaming import current
+
+#: Bytes of a block: a larger one is new memory every time, which costs as much as reading it.
+KEPT_BYTES = 8_000_000
+
+
+class KeptRows(RowSource):
+    """Rows of a source, dense, with their labels and weights, read once when they are first asked for.
+
+    Parameters
+    ----------
+    source : RowSource
+    n_rows : int
+    """
+
+    def __init__(self, source: RowSource, n_rows: int) -> None:
+        self.source, self._n_rows = source, n_rows
+        self._is_filled = False
+        self._has_labels = self._has_weights = False
+        self._label_type: Any = None
+
+    @property
+    def n_columns(self) -> int:
+        return self.source.n_columns
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.source.dtype
+
+    @property
+    def n_rows(self) -> int:
+        return self._n_rows
+
+    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
+        self.fill()
+        step = batch_size or max(1, KEPT_BYTES // (self.dtype.itemsize * max(1, self.n_columns)))
+        starts = range(0, self.n_rows, step)
+        return read_ahead(self._read(start, min(start + step, self.n_rows)) for start in starts)
+
+    def fill(self) -> None:
+        """Reads the source, unless it has been read."""
+        if self._is_filled:
+            return
+        n_rows = 0
+        for block in self.source.blocks():
+            if sparse.issparse(block.rows):
+                raise ValueError("Sparse rows are not kept: they are read again.")
+            self._write(block)
+            n_rows += block.n_rows
+        if n_rows != self.n_rows:
+            raise ValueError(
+                f"A source had {self.n_rows} rows and has {n_rows} now: it must not change between passes."
+            )
+        self._is_filled = True
+
+    def _write(self, block: RowBlock) -> None:
+        raise NotImplementedError
+
+    def _read(self, start: int, stop: int) -> RowBlock:
+        raise NotImplementedError
+
+
+class HeldRows(KeptRows):
+    """Kept in memory."""
+
+    rows: np.ndarray | None = None
+    labels: np.ndarray | None = None
+    weights: np.ndarray | None = None
+
+    def _write(self, block: RowBlock) -> None:
+        if self.rows is None:
+            self.rows = np.empty((self.n_rows, self.n_columns), self.dtype)
+            if block.labels is not None:
+                self.labels = np.empty(self.n_rows, block.labels.dtype)
+            if block.weights is not None:
+                self.weights = np.empty(self.n_rows)
+        self.rows[block.selection] = block.rows
+        for mine, theirs in ((self.labels, block.labels), (self.weights, block.weights)):
+            if mine is not None:
+                mine[block.selection] = theirs
+
+    def _read(self, start: int, stop: int) -> RowBlock:
+        assert self.rows is not None
+        chosen = slice(start, stop)
+        return RowBlock(start, self.rows[chosen], part_of(self.labels, chosen), part_of(self.weights, chosen))
+
+
+class ScratchRows(KeptRows):
+    """Kept in files without a name, which the system removes with the process that made them, however that ends.
+
+    Numbers have the type of the rows: what a model is like does not depend on where its rows were kept.
+    """
+
+    def __init__(self, source: RowSource, n_rows: int) -> None:
+        super().__init__(source, n_rows)
+        self._files: dict[str, tuple[Any, np.dtype, int]] = {}
+
+    def _write(self, block: RowBlock) -> None:
+        parts = {"rows": np.ascontiguousarray(block.rows, dtype=self.dtype)}
+        if block.labels is not None:
+            parts["labels"] = np.ascontiguousarray(block.labels)
+        if block.weights is not None:
+            parts["weights"] = np.ascontiguousarray(block.weights, dtype=np.float64)
+        for name, part in parts.items():
+            if name not in self._files:
+                file = tempfile.TemporaryFile(dir=current().scratch, prefix="eigenfeat-")  # noqa: SIM115 - kept open
+                self._files[name] = (file, part.dtype, part.shape[1] if part.ndim > 1 else 1)
+            file, dtype, width = self._files[name]
+            if part.dtype != dtype:
+                raise ValueError(f"{name} of a source were {dtype} and are {part.dtype}: they must be of one type.")
+            _write_all(file.fileno(), part, block.start * width * dtype.itemsize)
+
+    def _read(self, start: int, stop: int) -> RowBlock:
+        parts = {}
+        for name, (file, dtype, width) in self._files.items():
+            shape = (stop - start, width) if name == "rows" else (stop - start,)
+            parts[name] = np.empty(shape, dtype)
+            _read_all(file.fileno(), parts[name], start * width * dtype.itemsize)
+        return RowBlock(start, parts["rows"], parts.get("labels"), parts.get("weights"))
+
+
+def _write_all(handle: int, numbers: np.ndarray, offset: int) -> None:
+    view = memoryview(numbers.reshape(-1).view(np.uint8).data)
+    while len(view):
+        written = os.pwrite(handle, view, offset)
+        view, offset = view[written:], offset + written
+
+
+def _read_all(handle: int, numbers: np.ndarray, offset: int) -> None:
+    view = memoryview(numbers.reshape(-1).view(np.uint8).data)
+    while len(view):
+        count = os.preadv(handle, [view], offset)
+        if count == 0:
+            raise OSError("A scratch file ended before its rows did.")
+        view, offset = view[count:], offset + count
