@@ -11,8 +11,8 @@ from eigenfeat.rows import RandomRows
 from eigenfeat.solvers import Solver, SolverTable
 
 # A d × d factor above this many columns costs more than it saves (and at 20,000 columns 1.6 GB in float32). A sample of
-# rows takes less from 6000 columns on, but more steps: on GEM features of MNIST, 10,978 columns, a fit ends after 20 s
-# instead of 27, half a hundredth above the minimum; on 11,815 splines of Covertype it stops 3 % above.
+# rows is cheaper from 6000 columns on, but takes more steps: on GEM features of MNIST, 10,978 columns, no less time to
+# the same objective with smoothed labels; on 11,815 splines of Covertype it stops 3 % above the minimum.
 MAX_GRAM_COLUMNS = 20_000
 # Rows of that sample, and columns up to which it is drawn: 0.7 GB.
 SAMPLE_ROWS = 3000

@@ -16,8 +16,8 @@ from scipy import linalg
 from eigenfeat.linear.objective import LogitObjective
 from eigenfeat.linear.preconditioners import PreconditionerRequest
 
-#: The least ρ, in roundings of the trace: what is subtracted is then right to a hundredth.
-ROUNDED = 100
+#: The least ρ, in roundings of the trace: with an eigenvalue of half the trace, what is subtracted is right to 5 %.
+ROUNDED = 10
 #: Random signs, and factorisations at most, that find ρ.
 N_PROBES, MAX_TRIES = 8, 6
 
