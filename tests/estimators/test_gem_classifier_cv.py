@@ -157,16 +157,16 @@ def test_candidates_do_not_touch_the_estimator(digits, monkeypatch):
     """While they are tried, the estimator holds its parameters and no more than what the fit has settled."""
     X, y, _, _ = digits
     model, seen = GEMClassifierCV(**GRID, random_state=0), []
-    try_all = GEMClassifierCV._try_all
+    try_some = GEMClassifierCV._try
 
     def watched(self, *args):
         before = dict(vars(self))
-        for found in try_all(self, *args):
-            assert vars(self) == before
-            seen.append(set(before))
-            yield found
+        tried, seconds = try_some(self, *args)
+        assert vars(self) == before
+        seen.extend([set(before)] * len(tried))
+        return tried, seconds
 
-    monkeypatch.setattr(GEMClassifierCV, "_try_all", watched)
+    monkeypatch.setattr(GEMClassifierCV, "_try", watched)
     parameters = dict(model.get_params())
     model.fit(X, y)
     assert model.get_params() == parameters
