@@ -62,7 +62,7 @@ class Size:
     def model(self) -> dict[str, tuple[float, float, float]]:
         """Operations, bytes between client and workers, and bytes among workers, of one pass of every name."""
         merged = 8 * self.k * self.d**2
-        both_ways = 2 * 8 * self.p * self.k + BYTES * self.d * self.m  # coefficients, gradient; the projection goes along
+        both_ways = 2 * 8 * self.p * self.k + BYTES * self.d * self.m  # coefficients and gradient; the projection
         return {
             "moments": (self.n * self.d**2, merged, (WORKERS - 1) * merged),
             "loss and gradient": (self.logit, both_ways, (WORKERS - 1) * both_ways),
