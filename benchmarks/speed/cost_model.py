@@ -1,6 +1,6 @@
 """The cost model of docs/scaling.md against a cluster of this machine: operations, bytes, memory and passes of a fit.
 
-    python benchmarks/speed/cost_model.py [--rows 40000]
+    python benchmarks/speed/cost_model.py [--rows 200000]
     python benchmarks/speed/cost_model.py --plan
 
 GEM with its settings given is fitted to drawn rows (float32) on two workers of one thread: once at a base size, then
@@ -32,7 +32,7 @@ import numpy as np
 from eigenfeat import GEMClassifier
 from eigenfeat.rows import DaskRows
 
-WORKERS, PARTS, BYTES = 2, 8, 4
+WORKERS, PARTS, BYTES = 2, 8, 4  # PARTS: of the rows
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class Size:
     """n rows, d columns, k classes, c directions a pair."""
 
     n: int
-    d: int = 30
+    d: int = 60
     k: int = 5
-    c: int = 2
+    c: int = 4
 
     @property
     def m(self) -> int:
@@ -61,10 +61,11 @@ class Size:
 
     def model(self) -> dict[str, tuple[float, float, float]]:
         """Operations, bytes between client and workers, and bytes among workers, of one pass of every name."""
-        merged, gradient = 8 * self.k * self.d**2, 8 * self.p * self.k
+        merged = 8 * self.k * self.d**2
+        both_ways = 2 * 8 * self.p * self.k + BYTES * self.d * self.m  # coefficients and gradient; the projection
         return {
             "moments": (self.n * self.d**2, merged, (WORKERS - 1) * merged),
-            "loss and gradient": (self.logit, 2 * gradient, (WORKERS - 1) * 2 * gradient),
+            "loss and gradient": (self.logit, both_ways, (WORKERS - 1) * both_ways),
         }
 
     def memory(self) -> float:
@@ -215,7 +216,7 @@ def plan() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=40_000)
+    parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--plan", action="store_true")
     asked = parser.parse_args()
     if asked.plan:

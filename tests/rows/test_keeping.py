@@ -32,6 +32,7 @@ def test_of_two_the_one_that_takes_less_time_to_use_is_kept():
 
 LIMITED = """
 import resource, sys
+import numpy as np
 import eigenfeat.rows
 from eigenfeat import GEMClassifier
 N, D = 160_000, 60

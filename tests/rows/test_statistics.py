@@ -1,8 +1,13 @@
 """What is summed over rows merges, in any parts."""
 
+import pickle
+import sys
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
 from eigenfeat.rows import ClassTotals, RowBlock, Seen
 
@@ -32,3 +37,16 @@ def test_a_lens_stands_before_a_statistic():
     seen = Seen(ClassTotals(), lambda block: (block.part(slice(0, 2)), block.part(slice(2, 4))))
     seen.update(RowBlock(0, np.zeros((4, 1)), labels[:4]))
     assert seen.statistic.counts.tolist() == [2, 1, 1]
+
+
+def test_what_is_sent_is_weighed_and_leaves_behind_what_only_updates_need():
+    block = RowBlock(0, np.zeros((100, 7)), np.zeros(100, dtype=np.int64))
+    assert sys.getsizeof(block) >= 100 * 8 * 8
+    assert sys.getsizeof(RowBlock(0, sparse.csr_matrix(np.eye(50)))) >= 50 * 12
+    seen = Seen(ClassTotals(), lambda block: [block])
+    seen.update(block)
+    result = pickle.loads(pickle.dumps(seen.result()))  # its lens could not be pickled
+    result.merge(seen)
+    assert result.statistic.counts.tolist() == [200]
+    with pytest.raises(TypeError, match="update an empty one"):
+        result.update(block)

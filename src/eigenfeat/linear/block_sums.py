@@ -6,6 +6,7 @@ Every block has a `LogitObjective` of its own rows, made where the block is; wha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
@@ -109,6 +110,14 @@ class Draw:
         return (block.part(np.flatnonzero(taken)),)
 
 
+def without(statistic: Statistic, *names: str) -> Statistic:
+    """A copy that lacks some attributes."""
+    other = copy(statistic)
+    for name in names:
+        delattr(other, name)
+    return other
+
+
 @dataclass(eq=False)
 class DrawnRows(Statistic):
     """Rows of a draw, held."""
@@ -142,6 +151,9 @@ class LossAndGradient(Statistic):
             self.gradient += point.gradient
             self.curvatures += histogram(objective.weights * point.row_curvature)
 
+    def result(self) -> Statistic:
+        return without(self, "blocks", "C")
+
     def merge(self, other: LossAndGradient) -> None:
         self.value += other.value
         self.gradient += other.gradient
@@ -172,6 +184,9 @@ class LossesAlong(Statistic):
         known = LAST_SCORES.of(self.blocks.place(C, part))
         return self.blocks.passes(part).scores(C) if known is None else known
 
+    def result(self) -> Statistic:
+        return without(self, "blocks", "ends")
+
     def merge(self, other: LossesAlong) -> None:
         self.values += other.values
 
@@ -193,6 +208,9 @@ class HessianProduct(Statistic):
             weights = objective.weights * point.row_curvature
             if (weights >= self.bound).any():
                 self.product += objective.curvature_above(point, self.bound, weights) @ self.V
+
+    def result(self) -> Statistic:
+        return without(self, "blocks", "C", "V")
 
     def merge(self, other: HessianProduct) -> None:
         self.product += other.product

@@ -204,7 +204,7 @@ def _updated(statistic: AnyStatistic, block: RowBlock, start: int) -> AnyStatist
     statistic = copy.deepcopy(statistic)  # the worker's own copy serves its other partitions
     if block.n_rows:
         statistic.update(_placed(block, start))
-    return statistic
+    return statistic.result()  # type: ignore[return-value]
 
 
 def _merged(first: AnyStatistic, *others: AnyStatistic) -> AnyStatistic:

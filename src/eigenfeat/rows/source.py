@@ -49,6 +49,10 @@ class RowBlock:
     labels: np.ndarray | None = None
     weights: np.ndarray | None = None
 
+    def __sizeof__(self) -> int:
+        """What a scheduler weighs: blocks stay where they are, and go to disk where memory runs out."""
+        return held_bytes(self)
+
     @property
     def n_rows(self) -> int:
         return self.rows.shape[0]
@@ -63,6 +67,15 @@ class RowBlock:
         start = self.start + (selection.start or 0) if isinstance(selection, slice) else self.start
         labels, weights = part_of(self.labels, selection), part_of(self.weights, selection)
         return RowBlock(start, self.rows[selection], labels, weights)
+
+
+def held_bytes(value: Any) -> int:
+    """Of the arrays in a value, its attributes, and theirs."""
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if isinstance(value, list | tuple):
+        return sum(map(held_bytes, value))
+    return sum(map(held_bytes, vars(value).values())) if hasattr(value, "__dict__") else 8
 
 
 class RowSource(ABC):

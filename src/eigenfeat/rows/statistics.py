@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from eigenfeat.rows.source import RowBlock
+from eigenfeat.rows.source import RowBlock, held_bytes
 
 Lens = Callable[[RowBlock], Iterable[RowBlock]]
 """What a view makes of a block of its source."""
@@ -30,6 +30,13 @@ class Statistic(ABC):
     @abstractmethod
     def merge(self, other: Any) -> None:
         """Adds what another has seen, of rows that come after."""
+
+    def result(self) -> Statistic:
+        """The same without what only updates need: what workers send each other, and here."""
+        return self
+
+    def __sizeof__(self) -> int:
+        return held_bytes(self)
 
 
 AnyStatistic = TypeVar("AnyStatistic", bound=Statistic)
@@ -52,6 +59,14 @@ class Seen(Statistic):
 
     def inner(self) -> Statistic:
         return self.statistic
+
+    def result(self) -> Statistic:
+        return Seen(self.statistic.result(), no_lens)
+
+
+def no_lens(block: RowBlock) -> Iterable[RowBlock]:
+    """Stands for the lens of a statistic that sees nothing more."""
+    raise TypeError("This statistic is a result: update an empty one.")
 
 
 @dataclass(frozen=True, eq=False)
