@@ -93,3 +93,22 @@ def test_zero_coefficients_need_no_pass_to_tell_curvature(n_rows):
     told = GramPreconditioner.build(objective, request(objective, None, n_rows))
     seen = GramPreconditioner.build(objective, request(objective, zero, n_rows))
     np.testing.assert_allclose(told.solve(zero.gradient), seen.solve(zero.gradient), rtol=1e-8, atol=1e-12)
+
+
+def test_a_column_that_a_sample_lacks_curves_as_in_all_rows():
+    """Without that a step along it has no end: the sample says there is nothing but the penalty."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 5))
+    X[:, 4] = 0
+    X[7, 4] = 100.0
+    weights, labels = np.full(2000, 1 / 2000), rng.integers(0, 3, 2000)
+    objective = LogitObjective(Passes(as_row_source(X)), labels, weights, 3, alpha=1e-6)
+    sample = objective.drawn(0.1, seed=0)
+    assert not np.any(sample.passes.block(slice(None))[:, 4])
+    C = 0.1 * rng.normal(size=objective.shape)
+    curvature = objective.total_curvature(objective.at(C))
+    asked = PreconditionerRequest(sample.at(C), 50, 0, objective.column_scale, curvature)
+    built = GramPreconditioner.build(sample, asked)
+    assert built.gram_diagonal[4] == pytest.approx(curvature * np.mean(X[:, 4] ** 2))
+    seen = sample.curved_squares(asked.point)[:4]
+    assert np.all(built.gram_diagonal[:4] >= seen * (1 - 1e-9))

@@ -323,7 +323,8 @@ class LogitSolver:
         if point is not None and self._sample is not None:
             point = self._sample.seen(point.coefficients)
         n_rows = rows_to_draw(self.solver, self.objective.passes.n_columns)
-        request = PreconditionerRequest(point, n_rows, seed, self._scale)
+        curvature = None if self._sample is None else total_curvature
+        request = PreconditionerRequest(point, n_rows, seed, self._scale, curvature)
         self._preconditioner = self._table_row.solve(self._curving, request)
         self._mean_curvature, self._passes_since_build = max(total_curvature, TINY), 0.0
         return self._preconditioner
@@ -335,12 +336,11 @@ class LogitSolver:
 
     def _scale(self) -> np.ndarray:
         if self._column_scale is None:
-            self._column_scale = self._curving.column_scale()
+            self._column_scale = self.objective.column_scale()  # of all rows: a sample may lack rare columns
         return self._column_scale
 
     def _build_cost(self) -> float:
         """Cost of a new preconditioner in passes."""
         passes = self._curving.passes
-        width = getattr(passes.source, "pass_width", passes.n_columns)  # streams do not tell
         n_columns, n_classes = self.objective.shape
-        return build_cost(self.solver, passes.n_rows, n_columns, n_classes, width)
+        return build_cost(self.solver, passes.n_rows, n_columns, n_classes, passes.source.pass_width)

@@ -21,6 +21,9 @@ from scipy import linalg
 
 from eigenfeat.linear.objective import LogitObjective, LogitPoint
 
+RARE = 0.1
+"""Share of the squares that a column should have in a sample below which it is not to be trusted."""
+
 
 class Preconditioner(Protocol):
     """A symmetric positive definite approximation of the inverse Hessian."""
@@ -44,12 +47,15 @@ class PreconditionerRequest:
         Draws them.
     scale : callable
         Returns the `LogitObjective.column_scale` they are drawn by; a pass, when it is called for the first time.
+    curvature : float, optional
+        Mean curvature of the rows at the point, where the objective is of a sample of them and the scale of all.
     """
 
     point: LogitPoint | None
     n_rows: int
     seed: int
     scale: Callable[[], np.ndarray]
+    curvature: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,11 +109,19 @@ class GramPreconditioner:
 
 
 def _curved_squares(objective: LogitObjective, request: PreconditionerRequest) -> np.ndarray:
-    """Mean squares of the columns over curved rows; at zero coefficients all curve alike, and the scale tells them."""
-    if request.point is not None:
+    """Mean squares of the columns over curved rows; at zero coefficients all curve alike, and the scale tells them.
+
+    It also tells those of columns that are all but absent from a sample, as if their rows curved like the others.
+    """
+    curvature = 1.0 / objective.n_classes if request.point is None else request.curvature
+    if curvature is None:
         return objective.curved_squares(request.point)
     scale = request.scale()
-    return np.divide(1.0 / objective.n_classes, scale, out=np.zeros_like(scale), where=scale > 0)
+    alike = np.divide(curvature, scale, out=np.zeros_like(scale), where=scale > 0)
+    if request.point is None:
+        return alike
+    seen = objective.curved_squares(request.point)
+    return np.where(seen < RARE * alike, alike, seen)
 
 
 @dataclass(frozen=True, eq=False)

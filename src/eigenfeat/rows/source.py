@@ -148,6 +148,11 @@ class RowSource(ABC):
         return [function(*task) for task in tasks]
 
     @property
+    def pass_width(self) -> int:
+        """Numbers a row takes up while products with it are made: its columns, where it is formed."""
+        return self.n_columns
+
+    @property
     def compact(self) -> tuple[RowSource, Expand]:
         """Rows as narrow as they are kept, and what makes the rows of this source of a block of them, in memory.
 
@@ -205,11 +210,6 @@ class RandomRows(RowSource):
     @abstractmethod
     def rows(self, selection: Selection) -> Block:
         """The chosen rows, in the type of the source."""
-
-    @property
-    def pass_width(self) -> int:
-        """Numbers a row takes up while products with it are made: its columns, where it is formed."""
-        return self.n_columns
 
     def products(self, coefficients: np.ndarray) -> Any:
         """`RowProducts` of its own with (n_columns, k) coefficients of its type; None where rows are to be formed."""

@@ -77,6 +77,13 @@ class FeatureLayer(Stage):
     def n_columns(self, n_inputs: int) -> int:
         return self._n_kept(n_inputs) + self.feature_map.n_columns(self.projection.n_columns(n_inputs))
 
+    def pass_width(self, n_inputs: int) -> int:
+        """Numbers that a pass makes of a row: features are not formed where their map knows its pieces."""
+        n_projections = self.projection.n_columns(n_inputs)
+        pieces = self.feature_map.pieces(n_projections)
+        n_mapped = self.feature_map.n_columns(n_projections) if pieces is None else 2 * n_projections
+        return self._n_kept(n_inputs) + n_mapped
+
     @property
     def projecting(self) -> Affine:
         return self.projection
@@ -175,8 +182,7 @@ class LayerRows(RowView):
 
     @property
     def pass_width(self) -> int:
-        n_mapped, n_projections = self.n_columns - self._n_inputs, self.projections.n_columns
-        return self._n_inputs + (n_mapped if self._pieces is None else 2 * n_projections)
+        return self.layer.pass_width(self.source.n_columns)
 
     def products(self, coefficients: np.ndarray) -> RowProducts | None:
         if self._pieces is None or coefficients.shape[1] > MAX_CLASSES:
@@ -309,6 +315,10 @@ class LayerStream(StreamView):
     @property
     def n_columns(self) -> int:
         return self.layer.n_columns(self.source.n_columns)
+
+    @property
+    def pass_width(self) -> int:
+        return self.layer.pass_width(self.source.n_columns)
 
     @property
     def names(self) -> None:
