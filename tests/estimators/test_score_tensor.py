@@ -180,6 +180,19 @@ def test_labels_that_say_nothing_leave_the_axes_alone():
     assert np.mean(n_found) < 2.5  # one of three orders in two draws is above the mean of five maxima
 
 
+def test_axes_that_hardly_vary_are_directions_but_no_coordinates():
+    """What tells the classes apart has a ten-thousandth of the variance."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3)) * [1, 1, 0.01]
+    y = (X[:, 2] > 0).astype(int)
+    model = ScoreTensorFeatures(columns="none").fit(X, y)
+    assert (model.n_axes_, model.axes_.count) == (2, 3)
+    assert np.abs(model.components_[model.orders_ == 0, 2]).max() > 0.999
+    np.testing.assert_allclose(model.components_[model.orders_ > 0, 2], 0, atol=1e-3)
+    P = model.transform(X)
+    assert np.abs(np.corrcoef(P.T, y)[-1, :-1]).max() > 0.7
+
+
 def test_every_order_has_its_say():
     """A line, a square and a cube of three directions: each is above the noise in its own order."""
     rng = np.random.default_rng(0)
@@ -201,7 +214,8 @@ def test_rows_without_labels_help_to_learn_axes_and_score():
     assert model.n_axes_ == 8
     np.testing.assert_allclose(model.axes_.scales, spread, rtol=0.05)
     alone = ScoreTensorFeatures(columns="none").fit(X, y)
-    assert np.abs(alone.axes_.scales[:8] - spread[: alone.n_axes_]).max() > np.abs(model.axes_.scales - spread).max()
+    gaps = [np.abs(fit.axes_.scales - spread[: fit.axes_.count]).max() for fit in (alone, model)]
+    assert gaps[0] > gaps[1]
     with pytest.raises(ValueError, match="both be sparse or both be dense"):
         ScoreTensorFeatures().fit(X, y, unlabelled=sparse.csr_array(U))
 

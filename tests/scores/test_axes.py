@@ -31,7 +31,8 @@ def test_as_many_axes_as_have_the_variance_and_rows_can_tell():
     X = rows()
     found = leading_axes(X, np.ones(len(X)))
     shares = PCA().fit(X).explained_variance_ratio_.cumsum()
-    assert found.count == np.searchsorted(shares, module.VARIANCE_SHARE) + 1
+    assert found.n_leading == np.searchsorted(shares, module.VARIANCE_SHARE) + 1 < found.count == X.shape[1]
+    np.testing.assert_allclose(found.share, shares[found.n_leading - 1])
     assert leading_axes(X[:8], np.ones(8)).count <= 2
     wide = np.random.default_rng(0).normal(size=(1000, 80))
     assert leading_axes(wide, np.ones(1000)).count == module.MOST_AXES

@@ -5,7 +5,7 @@ import pytest
 from score_models_for_tests import autoencoder, dense, mixture, spd
 
 from eigenfeat.scores import cross_tensor
-from eigenfeat.scores.cross_tensor import StreamedTensor, centred_labels, score_second_moment
+from eigenfeat.scores.cross_tensor import DenseTensor, StreamedTensor, centred_labels, score_second_moment
 from eigenfeat.scores.gaussian import DensePrecision, GaussianMixtureDensity
 
 
@@ -53,6 +53,19 @@ def test_prepared_moments_are_the_same_moments(model, order, monkeypatch):
     np.testing.assert_allclose(shared.label_products(), separate.label_products(), atol=1e-10 * scale)
     np.testing.assert_allclose(shared.vector_products(U), separate.vector_products(U), atol=1e-10 * scale)
     np.testing.assert_allclose(prepared.toarray(), tensor.toarray(), atol=1e-10 * scale)
+
+
+@pytest.mark.parametrize("order", [2, 3, 4])
+def test_products_along_vectors_from_half_of_an_array(order):
+    """Values and slopes share a contraction; both are those of the whole array."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(40, 5)), rng.normal(size=(40, 3))
+    tensor = DenseTensor(StreamedTensor(mixture("full", 2, d=5), X, centred_labels(Y), order).toarray())
+    V, U = rng.normal(size=(5, 7)), rng.normal(size=(3, 7))
+    along, scale = tensor.along(V), np.abs(tensor.array).max()
+    np.testing.assert_allclose(along.label_products(), tensor.label_products(*[V] * order), atol=1e-10 * scale)
+    expected = tensor.vector_products(U, *[V] * (order - 1))
+    np.testing.assert_allclose(along.vector_products(U), expected, atol=1e-10 * scale)
 
 
 def test_batches_average_to_the_whole():

@@ -65,7 +65,8 @@ class ScoreTensorFeatures(FeaturesMixin, ScoreCoordinates):
         As in :class:`ColumnScaler`.
     n_axes : int, "all" or None, default=None
         Leading principal axes that serve as coordinates. None: those with 99 per cent of the variance, 50 at most, one
-        for every four rows at most. "all": the columns themselves, neither centred nor whitened.
+        for every four rows at most; the axes after them, within the same bounds, are directions only. "all": the
+        columns themselves, neither centred nor whitened.
     noise : {"score", "identity"}, default="score"
         The matrix N that makes directions comparable: ``E[S1 S1ᵀ]``, which is how much the score itself varies, or the
         identity. Components are found where N is the identity; second order solves the quotient ``E[y S2]`` over N.
@@ -125,10 +126,11 @@ class ScoreTensorFeatures(FeaturesMixin, ScoreCoordinates):
     columns_ : ColumnTable or None
         What was done to the columns; None for a score that knows them as they are.
     axes_ : LeadingAxes
-        Mean, vectors and scales of the coordinates.
+        Mean, vectors and scales of the axes.
     n_axes_ : int
+        How many of them are coordinates of the score.
     score_function_ : ScoreFunction
-        What the score tensors came from, in the coordinates of ``axes_``.
+        What the score tensors came from, in the first ``n_axes_`` coordinates of ``axes_``.
     noise_ : SymmetricForm
         N, ridge included.
     classes_ : array or None
@@ -256,11 +258,13 @@ class ScoreTensorFeatures(FeaturesMixin, ScoreCoordinates):
         chosen, share = merged_rows(distinct_keys(X), Y, weight)
         rows, share_of_rows = beside(X[chosen], share, self._unlabelled(unlabelled))
         inputs, Z = self._coordinates(rows, share_of_rows)
-        self._learn_score(Z, share_of_rows)
-        self.noise_ = self._noise_matrix(Z, share_of_rows)
+        leading = Z[:, : self.n_axes_]
+        self._learn_score(leading, share_of_rows)
+        self.noise_ = self._noise_matrix(leading, share_of_rows)
         Z, labels = Z[: len(chosen)], centred_labels(in_spreads(Y[chosen], share), share)
         place = np.lexsort(np.round(Z[:, :3], 6).T)  # not by keys: the unit of a column must not decide it
-        tensors = [StreamedTensor(self.score_function_, Z[place], labels[place], order) for order in orders]
+        leading = leading[place]
+        tensors = [StreamedTensor(self.score_function_, leading, labels[place], order) for order in orders]
         pool = self._directions(tensors)
         self._publish(pool, X.dtype)
         self._finish(feature_map, inputs, Z, pool, share)
@@ -282,11 +286,11 @@ class ScoreTensorFeatures(FeaturesMixin, ScoreCoordinates):
         with one_blas_thread():  # thousands of small products: waking threads for them takes thirty times as long
             fits = [self._decompose(tensor, seed) for tensor in tensors]
         self.relative_error_ = fits[-1].quality.relative_error
-        pool = pooled(fits, self.n_axes_, self.n_components) if self._several else Pool.of(fits[0])
+        pool = pooled(fits, self.axes_.count, self.n_components) if self._several else Pool.of(fits[0])
         if self._several and self.n_components is not None and pool.count < self.n_components:
             warnings.warn(
                 f"{pool.count} distinct directions instead of the {self.n_components} asked for: the cross-moments of "
-                f"order {', '.join(map(str, self._orders()))} and {self.n_axes_} axes have no more.",
+                f"order {', '.join(map(str, self._orders()))} and {self.axes_.count} axes have no more.",
                 stacklevel=5,
             )
         return pool
@@ -316,6 +320,7 @@ class ScoreTensorFeatures(FeaturesMixin, ScoreCoordinates):
                 stacklevel=6,
             )
         directions = unit_columns(self.noise_ @ (problem.basis @ found.vectors))
+        directions = np.pad(directions, ((0, self.axes_.count - self.n_axes_), (0, 0)))  # nothing of the other axes
         measured = strengths(result.tensor, found, level)
         return OrderFit(found, measured, directions, fit_quality(result.tensor, found, request.rng))
 

@@ -68,7 +68,7 @@ class ScoreCoordinates(Estimator):
         return None if unlabelled is None else self._check(unlabelled, reset=False)
 
     def _coordinates(self, rows: Any, share: np.ndarray) -> tuple[tuple[Stage, ...], np.ndarray]:
-        """What is done to the columns, and all rows on the leading axes."""
+        """What is done to the columns, and all rows on the axes, of which the first ``n_axes_`` are coordinates."""
         inputs: tuple[Stage, ...] = ()
         self.columns_ = None
         if self._knows_columns:
@@ -78,7 +78,7 @@ class ScoreCoordinates(Estimator):
             inputs, rows = (stage,), stage.apply(rows.astype(np.float64, copy=False))
             whole = self.n_axes == "all"
             self.axes_ = LeadingAxes.identity(rows.shape[1]) if whole else leading_axes(rows, share, self.n_axes)
-        self.n_axes_ = self.axes_.count
+        self.n_axes_ = self.axes_.n_leading
         return inputs, self.axes_.coordinates(rows)
 
     # ------------------------------------------------------------------ score and noise

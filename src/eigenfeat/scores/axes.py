@@ -1,7 +1,8 @@
-"""Leading principal axes of rows, whitened: the coordinates in which scores are learnt.
+"""Principal axes of rows, whitened; the leading ones are the coordinates in which scores are learnt.
 
 The noise of a third-order moment grows like ``d^{3/2} / sqrt(n)``; along directions that hardly vary there is nothing
-else. On the leading axes, each of unit variance, a Gaussian score is the row itself.
+else. On the leading axes, each of unit variance, a Gaussian score is the row itself. The others are of use to a linear
+classifier: what tells classes apart may hardly vary.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from eigenfeat.scores.cross_tensor import BLOCK_BYTES
 from eigenfeat.solvers.signs import largest_entry_signs
 
-#: Of the variance, the axes have this share, unless there are too many of them.
+#: Of the variance, the leading axes have this share, unless there are too many of them.
 VARIANCE_SHARE = 0.99
 MOST_AXES, ROWS_AN_AXIS = 50, 4
 #: Columns up to which the covariance is formed; beyond, only products with it.
@@ -36,13 +37,16 @@ class LeadingAxes:
     scales : (q,) array
         Standard deviations along them.
     share : float
-        Their share of the variance.
+        Share of the variance that the leading ones have.
+    n_leading : int
+        How many of them are coordinates of the score.
     """
 
     mean: np.ndarray
     vectors: np.ndarray
     scales: np.ndarray
     share: float
+    n_leading: int
 
     @property
     def count(self) -> int:
@@ -61,11 +65,11 @@ class LeadingAxes:
     @classmethod
     def identity(cls, n_features: int) -> LeadingAxes:
         """The columns as they are."""
-        return cls(np.zeros(n_features), np.eye(n_features), np.ones(n_features), 1.0)
+        return cls(np.zeros(n_features), np.eye(n_features), np.ones(n_features), 1.0, n_features)
 
 
 def leading_axes(X: Any, weight: np.ndarray, n_axes: int | None = None) -> LeadingAxes:
-    """Axes of the largest variance: as many as asked for, or as have ``VARIANCE_SHARE`` of it.
+    """Axes of the largest variance: as many as asked for, or all, of which those with ``VARIANCE_SHARE`` of it lead.
 
     By themselves at most ``MOST_AXES``, and one for every ``ROWS_AN_AXIS`` rows; axes along which nothing varies are
     never among them, but for one where nothing varies at all.
@@ -89,13 +93,12 @@ def leading_axes(X: Any, weight: np.ndarray, n_axes: int | None = None) -> Leadi
         values, V = _largest(X, weight, mean, min(most, n))
     values, V = np.maximum(values[::-1], 0.0), V[:, ::-1]
     share = np.cumsum(values) / (total or 1.0)
-    count = int((values > NEGLIGIBLE * values[0]).sum())
+    count = leading = max(1, int((values > NEGLIGIBLE * values[0]).sum()))
     if n_axes is None:
-        count = min(count, int(np.searchsorted(share, VARIANCE_SHARE)) + 1)
-    count = max(1, count)
+        leading = min(count, int(np.searchsorted(share, VARIANCE_SHARE)) + 1)
     V = V[:, :count] * largest_entry_signs(V[:, :count])
     scales = np.sqrt(values[:count])
-    return LeadingAxes(mean, V, np.where(scales > 0, scales, 1.0), float(share[count - 1]))
+    return LeadingAxes(mean, V, np.where(scales > 0, scales, 1.0), float(share[leading - 1]), leading)
 
 
 def _blocks(X: np.ndarray) -> list[slice]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations_with_replacement, permutations
 
 import numpy as np
@@ -306,6 +307,16 @@ class DenseTensor(CrossTensor):
     def dtype(self) -> np.dtype:
         return self.array.dtype
 
+    @cached_property
+    def folded(self) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+        """The last two modes as one of pairs ``i <= j``, both orders of a pair added up; and those pairs."""
+        pairs = np.triu_indices(self.n_features)
+        twice = np.where(pairs[0] < pairs[1], 2, 1).astype(self.dtype)
+        return self.array[..., pairs[0], pairs[1]] * twice, pairs
+
+    def along(self, V: np.ndarray) -> CrossTensorAlong:
+        return DenseAlong(self, V) if self.order >= 3 else super().along(V)
+
     def label_products(self, *vectors: np.ndarray) -> np.ndarray:
         return np.einsum("kir,ir->kr", self._contract(*vectors[1:]), vectors[0])
 
@@ -329,6 +340,26 @@ class DenseTensor(CrossTensor):
         for v in vectors[-2::-1]:
             product = np.einsum("...jr,jr->...r", product, v)
         return product
+
+
+class DenseAlong(CrossTensorAlong):
+    """``T(:, I, v_r, ..., v_r)`` serves values and slopes; by symmetry half of an array's entries are enough for it."""
+
+    tensor: DenseTensor
+
+    def __init__(self, tensor: DenseTensor, V: np.ndarray) -> None:
+        super().__init__(tensor, V)
+        folded, (first, second) = tensor.folded
+        product = (folded.reshape(-1, len(first)) @ (V[first] * V[second])).reshape(*folded.shape[:-1], -1)
+        while product.ndim > 3:
+            product = np.einsum("...jr,jr->...r", product, V)
+        self.slopes = product
+
+    def label_products(self) -> np.ndarray:
+        return np.einsum("kir,ir->kr", self.slopes, self.V)
+
+    def vector_products(self, label_vectors: np.ndarray) -> np.ndarray:
+        return np.einsum("kir,kr->ir", self.slopes, label_vectors)
 
 
 def score_second_moment(score: ScoreFunction, X: np.ndarray, sample_weight: np.ndarray | None = None) -> DenseForm:

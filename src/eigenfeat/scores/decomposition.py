@@ -215,10 +215,14 @@ def whitening_basis(tensor: CrossTensor, rank: int, rng: np.random.Generator) ->
     root on the leading eigenvectors.
     """
     d = tensor.n_features
-    gram = np.zeros((d, d))
-    for U, vectors, weight in probes(tensor, rng):
-        P = tensor.vector_products(U, *vectors).astype(np.float64)
-        gram += weight * (P @ P.T)
+    if tensor.is_array:
+        unfolded = tensor.toarray().reshape(-1, d).astype(np.float64, copy=False)
+        gram = unfolded.T @ unfolded
+    else:
+        gram = np.zeros((d, d))
+        for U, vectors, weight in probes(tensor, rng):
+            P = tensor.vector_products(U, *vectors).astype(np.float64)
+            gram += weight * (P @ P.T)
     values, E = linalg.eigh(gram, subset_by_index=[d - rank, d - 1])
     keep = values > values[-1] * d * np.finfo(tensor.dtype).eps
     return E[:, keep] / np.sqrt(values[keep])
