@@ -70,7 +70,7 @@ class Summary:
 
 
 class ShardedMoments(Moments):
-    """Moments in shards, in the order of their classes; what they answer with are `RemoteForm`s.
+    """Moments in shards, in the order of their classes; each answer is a `RemoteForm`.
 
     Parameters
     ----------
