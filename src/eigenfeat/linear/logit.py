@@ -314,10 +314,8 @@ class LogitSolver:
         return self._preconditioner
 
     def _renew(self, point: LogitPoint | None, total_curvature: float) -> Preconditioner:
-        self._preconditioner, seed = (
-            None,
-            int(self._rng.randint(2**31 - 1)),
-        )  # frees its memory before the next is built
+        self._preconditioner = None  # frees its memory before the next is built
+        seed = int(self._rng.randint(2**31 - 1))
         if point is not None and not point.coefficients.any():
             point = None  # what rows have there is known without a pass
         if point is not None and self._sample is not None:
