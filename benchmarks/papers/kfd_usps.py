@@ -181,7 +181,13 @@ def curves(data: dict, quick: bool, file: Path | None) -> None:
         part = {**data, "X_train": data["X_train"][:n], "y_train": data["y_train"][:n]}
         for i, (_, solver, options) in enumerate(settings):
             model = KernelFisherClassifier(
-                gamma=THESIS_GAMMA, alpha=1e-2, solver=solver, threshold="least-squares", random_state=0, **options
+                gamma=THESIS_GAMMA,
+                alpha=1e-2,
+                solver=solver,
+                threshold="least-squares",
+                random_state=0,
+                columns=None,
+                **options,
             )
             figures[i, j] = timed(model, part)
         print(f"{n:6d}" + "".join(f"{s:8.2f} s{e:5.1f} %" for e, s in figures[:, j]), flush=True)

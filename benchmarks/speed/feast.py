@@ -69,9 +69,12 @@ def digits_before(source: Path, n_components: int) -> None:
 
 
 def digits_components(n_components: int) -> None:
-    """Third order alone on the pixels, as the paper has it, and all defaults."""
+    """Third order alone on the pixels, as the paper has it, also to a fit as loose as it once was, and all defaults."""
     X, y = digits()
-    for what, options in {"order 3, pixels": {"order": 3, "columns": "none", "n_axes": "all"}, "defaults": {}}.items():
+    pixels = {"order": 3, "columns": "none", "n_axes": "all"}
+    runs = {"order 3, pixels": pixels, "order 3, pixels, tol 1e-3": {**pixels, "tol": 1e-3}, "defaults": {}}
+    ScoreTensorFeatures(n_components=5, **pixels).fit(X[:500], y[:500])  # compiles
+    for what, options in runs.items():
         start = time.process_time()
         model = ScoreTensorFeatures(n_components=n_components, **options).fit(X, y)
         seconds = time.process_time() - start

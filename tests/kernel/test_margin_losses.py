@@ -107,17 +107,40 @@ def test_the_alpha_of_held_out_rows_is_between_the_extremes():
     problem, _ = problem_of(2, n=300, centers=60)
     noise = replace(problem, targets=np.random.RandomState(0).choice([-1.0, 1.0], size=(300, 1)))
     clean = replace(problem, targets=np.where(problem.kernel.rows[:, :1] > 0.4, 1.0, -1.0))
-    assert held_out_alpha(clean, "logistic", 1.0) < held_out_alpha(noise, "logistic", 1.0)
+    assert held_out_alpha(clean, "logistic", 1.0).alpha < held_out_alpha(noise, "logistic", 1.0).alpha
 
 
 @pytest.mark.parametrize("centers", [None, 25, 1])
 def test_a_kernel_matrix_that_is_given_has_its_alpha_found_too(centers):
     problem, _ = problem_of(2, centers=centers)
     given = replace(problem, kernel=KernelRows(Kernel("linear"), problem.kernel.matrix(), precomputed=True))
-    alpha = held_out_alpha(given, "logistic", 1.0)
+    alpha = held_out_alpha(given, "logistic", 1.0).alpha
     assert alpha in margin_losses.HELD_OUT_ALPHAS
     if centers is None:
-        assert alpha == held_out_alpha(problem, "logistic", 1.0)
+        assert alpha == held_out_alpha(problem, "logistic", 1.0).alpha
+
+
+@pytest.mark.parametrize(("loss", "frequency"), [("logistic", 2), ("squared_hinge", 3)])
+def test_more_rows_than_are_screened_ask_for_a_weaker_alpha(loss, frequency, monkeypatch):
+    """The choice goes on from the screened one with all rows, and its fit is where that of all rows begins."""
+    problem, _ = problem_of(2, n=600, centers=60)
+    X = problem.kernel.rows
+    problem = replace(
+        problem,
+        kernel=KernelRows(Kernel("rbf", 1.0), X),
+        targets=np.where(np.sin(frequency * X[:, :1]) > 0, 1.0, -1.0),
+    )
+    monkeypatch.setattr(margin_losses, "SCREENED_ROWS", 60)
+    chosen = held_out_alpha(problem, loss, 1.0)
+    monkeypatch.setattr(margin_losses, "MAX_ENTRIES", 0)  # of the sample alone
+    screened = held_out_alpha(problem, loss, 1.0)
+    monkeypatch.undo()
+    assert chosen.alpha < screened.alpha
+    problem = replace(problem, alpha=chosen.alpha)
+    request = KernelRequest(tol=1e-8, max_iter=60)
+    warm, cold = (margin_losses.solve(problem, loss, request, start) for start in (chosen.start, None))
+    assert chosen.start is not None and warm.n_iter <= cold.n_iter
+    np.testing.assert_allclose(warm.objective, cold.objective, rtol=1e-6)
 
 
 @pytest.mark.parametrize("alpha", [1e-2, 1e-4])

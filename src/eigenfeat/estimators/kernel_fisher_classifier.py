@@ -58,7 +58,8 @@ class KernelFisherClassifier(KernelDiscriminant, KernelRegression):
         and ``PiecewisePolynomial(3, 0.5)``; the last two need a quadratic penalty. "logistic" and
         "squared_hinge" ask for the right side of a row only, which is the better where a small expansion stands for
         many rows: a multinomial logit, or ½max(0, 1 - yf)² a class, by Newton's method over the kernel blocks. They
-        have no threshold, and "loo" chooses their alpha on held-out rows.
+        have no threshold, and "loo" chooses their alpha on held-out rows: of a sample, and from there on with all rows
+        whose kernel fits in memory.
     penalty : {"function", "coefficients", "sparse"}
     threshold : {"margin", "least-squares", "gaussian", "least-error", "auto"} or float
         Where to cut the outputs: at the threshold of a one-dimensional soft-margin SVM on them, at zero, where two
@@ -289,8 +290,10 @@ class KernelFisherClassifier(KernelDiscriminant, KernelRegression):
                 f"{name}={getattr(self, name)!r} cannot be with loss={loss!r}, which has a solver of its own: a "
                 "quadratic penalty, one function a class, no invariances or virtual rows, solver='auto'."
             )
+        start = None
         if isinstance(self.alpha, str):
-            problem = replace(problem, alpha=held_out_alpha(problem, loss, alpha_unit(problem)))
-        solution = margin_losses.solve(problem, loss, self._request())
+            choice = held_out_alpha(problem, loss, alpha_unit(problem))
+            problem, start = replace(problem, alpha=choice.alpha), choice.start
+        solution = margin_losses.solve(problem, loss, self._request(), start)
         self._keep_rule(solution, problem, codes, cut=0.0, slope=1.0 if loss == "logistic" else None)
         return self

@@ -35,9 +35,11 @@ from eigenfeat.kernel.subset import MAX_ENTRIES
 
 #: Alphas that are tried on held-out rows, the strongest first: each fit starts from the last.
 HELD_OUT_ALPHAS = tuple((10.0 ** np.arange(1.0, -5.01, -1.0)).tolist())
-#: Rows of that choice, at most, or so many a centre where these are more: a quarter of them is held out. The best
-#: penalty is weaker the more rows there are.
-HELD_OUT_ROWS, HELD_OUT_ROWS_A_CENTER = 8000, 10
+#: Rows of that choice, at most; a quarter of them is held out. Of more than twice as many the best penalty is often
+#: weaker: from the best of the sample on, alphas are tried with all rows whose kernel fits in memory but this share.
+SCREENED_ROWS, HELD_OUT_SHARE = 8000, 0.05
+#: What a fit of the choice may miss of its objective: alphas are told apart by more.
+HELD_OUT_TOL = 1e-2
 #: Conjugate gradients of one Newton step, at most, and how far they go: until the residual is this share of its start
 #: and an iteration gains less than this share of the mean one. Residuals alone may be small in directions of much
 #: curvature only, far from the minimum.
@@ -46,6 +48,8 @@ MOST_PRODUCTS, FORCING = 100, 0.1
 LEAST_MEAN = 1e-3
 #: Share of an objective below which a difference of two is rounding.
 ROUNDING = 1e-12
+#: Entries of kept kernel columns that a processor's own cache holds while a product goes there and back.
+CACHED_ENTRIES = 2**17
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +134,8 @@ class _Expansion:
     def _over(self, function: Callable[[slice, np.ndarray], np.ndarray]):
         if self.columns is None:
             return self.kernel.over_blocks(self.centers, function)
-        blocks = self.kernel.row_blocks(self.columns.shape[1])
+        n, step = len(self.columns), max(16, CACHED_ENTRIES // self.columns.shape[1])
+        blocks = (slice(start, min(start + step, n)) for start in range(0, n, step))
         return (function(part, self.columns[part]) for part in blocks)
 
     def outputs(self, C: np.ndarray) -> np.ndarray:
@@ -160,11 +165,13 @@ def _stacked(K: np.ndarray, rows: np.ndarray) -> np.ndarray:
 class _Newton:
     """Newton's method for one problem; ``solve`` may be called for several alphas, each from the last solution."""
 
-    def __init__(self, problem: KernelProblem, loss: RowLoss) -> None:
+    def __init__(self, problem: KernelProblem, loss: RowLoss, start: np.ndarray | None = None) -> None:
         self.loss, self.problem, self.expansion = loss, problem, _Expansion(problem)
         self.weights = problem.weights.astype(problem.kernel.dtype)[:, None]
         q, m = problem.expanded_over.shape[0], problem.targets.shape[1]
         self.C, self.outputs = np.zeros((q + 1, m)), np.zeros((problem.n_rows, m), dtype=problem.kernel.dtype)
+        if start is not None:
+            self.C, self.outputs = start, self.expansion.outputs(start)
         self.separate = loss.values(self.outputs[:1], problem.targets[:1]).shape[1] == m
         self.sample = SampledRows(problem)
         self._size = 0.0
@@ -260,7 +267,9 @@ class _Newton:
         return step, np.maximum(-self._dot(step, gradient), 0.0)
 
 
-def solve(problem: KernelProblem, loss: str, request: KernelRequest = DEFAULTS) -> KernelSolution:
+def solve(
+    problem: KernelProblem, loss: str, request: KernelRequest = DEFAULTS, start: np.ndarray | None = None
+) -> KernelSolution:
     """The minimum of the problem with one of `MARGIN_LOSSES` in the place of its own loss.
 
     Parameters
@@ -271,9 +280,11 @@ def solve(problem: KernelProblem, loss: str, request: KernelRequest = DEFAULTS) 
     request : KernelRequest
         ``tol`` (1e-3): a Newton step that promises less than this share of the objective, or of a thousandth of that of
         the zero function, is the last; ``max_iter`` (100).
+    start : (centres + 1, functions) array, optional
+        Coefficients and, last, intercepts to begin from.
     """
     wanted = request.filled(tol=1e-3, max_iter=100)
-    newton = _Newton(problem, MARGIN_LOSSES[loss])
+    newton = _Newton(problem, MARGIN_LOSSES[loss], start)
     n_iter, converged = newton.solve(problem.alpha, wanted.tol, wanted.max_iter)
     if not converged:
         warnings.warn(
@@ -288,24 +299,46 @@ def solve(problem: KernelProblem, loss: str, request: KernelRequest = DEFAULTS) 
     return KernelSolution(coefficients, newton.C[-1], objective, converged, n_iter, loss, outputs=newton.outputs)
 
 
-def held_out_alpha(problem: KernelProblem, loss: str, unit: float) -> float:
-    """The alpha with the least loss, or error, on held-out rows; one path of warm-started fits, until that rises."""
-    wanted = HELD_OUT_ROWS if problem.centers is None else HELD_OUT_ROWS_A_CENTER * len(problem.centers)
-    n = min(problem.n_rows, max(HELD_OUT_ROWS, wanted))
-    chosen = np.random.RandomState(0).permutation(problem.n_rows)[:n]
-    fitted, held = chosen[n // 4 :], chosen[: n // 4]
+@dataclass(frozen=True, eq=False)
+class HeldOutChoice:
+    """The alpha with the least loss, or error, on held-out rows."""
+
+    alpha: float
+    start: np.ndarray | None
+    """Coefficients of its fit, where that is over the same centres as a fit of all rows."""
+
+
+def held_out_alpha(problem: KernelProblem, loss: str, unit: float) -> HeldOutChoice:
+    """Chosen along a path of warm-started fits, each weaker than the last, until held-out rows fare worse."""
+    order = np.random.RandomState(0).permutation(problem.n_rows)
+    alphas = [unit * alpha for alpha in HELD_OUT_ALPHAS]
+    if problem.n_rows <= 2 * SCREENED_ROWS:
+        return _walked(problem, loss, alphas, order, 0.25)
+    screened = _walked(problem, loss, alphas, order[:SCREENED_ROWS], 0.25)
+    n_rows = MAX_ENTRIES // problem.expanded_over.shape[0]
+    if n_rows <= 2 * SCREENED_ROWS:
+        return screened
+    return _walked(problem, loss, alphas[alphas.index(screened.alpha) :], order[:n_rows], HELD_OUT_SHARE)
+
+
+def _walked(problem: KernelProblem, loss: str, alphas: list[float], rows: np.ndarray, share: float) -> HeldOutChoice:
+    """The best of these alphas, this share of the rows held out, up to the first that is worse than one before."""
+    held, fitted = np.split(rows, [int(share * len(rows))])
     part = over_rows(problem, fitted, _centers_of_part(problem, fitted))
     newton = _Newton(part, MARGIN_LOSSES[loss])
     centers = fitted if part.centers is None else part.centers if part.centers.ndim == 2 else fitted[part.centers]
     K = problem.kernel.block(held, centers)
-    scores: dict[float, float] = {}
-    for alpha in HELD_OUT_ALPHAS:
-        newton.solve(unit * alpha, 1e-3, 20)
+    best, least = HeldOutChoice(alphas[0], None), np.inf
+    for alpha in alphas:
+        newton.solve(alpha, HELD_OUT_TOL, 20)
         outputs = K @ newton.C[:-1] + newton.C[-1]
-        scores[unit * alpha] = newton.loss.held_out(outputs, problem.targets[held], problem.weights[held])
-        if scores[unit * alpha] > min(scores.values()):
+        score = newton.loss.held_out(outputs, problem.targets[held], problem.weights[held])
+        if score > least:
             break
-    return min(scores, key=lambda alpha: scores[alpha])
+        if score < least:
+            same = part.centers is not None and part.centers.ndim == 2
+            best, least = HeldOutChoice(alpha, newton.C if same else None), score
+    return best
 
 
 def _centers_of_part(problem: KernelProblem, rows: np.ndarray) -> np.ndarray | None:

@@ -28,7 +28,7 @@ MAX_STARTS = 512
 SMALLEST_STEP = 1e-4
 # The joint fit does the fine work: the power method needs only to come near its maxima.
 POWER_STEPS, POWER_STEPS_ON_ROWS, POWER_TOL = 40, 10, 0.02
-JOINT_STEPS_A_ROUND = 10
+JOINT_STEPS_A_ROUND = 5
 MAX_REPLACEMENTS, MAX_REPLACEMENTS_ON_ROWS = 5, 2
 ATTEMPTS_ON_AN_ARRAY = 8
 
