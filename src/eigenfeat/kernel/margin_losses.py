@@ -38,8 +38,9 @@ HELD_OUT_ALPHAS = tuple((10.0 ** np.arange(1.0, -5.01, -1.0)).tolist())
 #: Rows of that choice, at most; a quarter of them is held out. Of more than twice as many the best penalty is often
 #: weaker: from the best of the sample on, alphas are tried with all rows whose kernel fits in memory but this share.
 SCREENED_ROWS, HELD_OUT_SHARE = 8000, 0.05
-#: What a fit of the choice may miss of its objective: alphas are told apart by more.
-HELD_OUT_TOL = 1e-2
+#: What a fit of the choice may miss of its objective, alphas being told apart by more; and a share of the least so far
+#: above which held-out rows end the fit of an alpha: too weak a penalty takes many steps, and the first show it.
+HELD_OUT_TOL, CLEARLY_WORSE = 1e-2, 1.01
 #: Conjugate gradients of one Newton step, at most, and how far they go: until the residual is this share of its start
 #: and an iteration gains less than this share of the mean one. Residuals alone may be small in directions of much
 #: curvature only, far from the minimum.
@@ -177,8 +178,10 @@ class _Newton:
         self._size = 0.0
         self._preconditioner: SampledPreconditioner | None = None
 
-    def solve(self, alpha: float, tol: float, max_iter: int) -> tuple[int, bool]:
-        """Until a step promises less than ``tol`` of the objective."""
+    def solve(
+        self, alpha: float, tol: float, max_iter: int, given_up: Callable[[], bool] = lambda: False
+    ) -> tuple[int, bool]:
+        """Until a step promises less than ``tol`` of the objective, or ``given_up()`` after a step."""
         self.problem = replace(self.problem, alpha=alpha)
         self._preconditioner = None
         value = self.values(self.C, self.outputs)
@@ -200,6 +203,8 @@ class _Newton:
             size = np.maximum(value, least)
             if (promise <= tol * size).all() or not length.any():
                 return n_iter, bool((promise <= max(tol, 1e-4) * size).all())
+            if given_up():
+                return n_iter, False
         return max_iter, False
 
     def values(self, C: np.ndarray, outputs: np.ndarray) -> np.ndarray:
@@ -318,26 +323,38 @@ def held_out_alpha(problem: KernelProblem, loss: str, unit: float) -> HeldOutCho
     n_rows = MAX_ENTRIES // problem.expanded_over.shape[0]
     if n_rows <= 2 * SCREENED_ROWS:
         return screened
-    return _walked(problem, loss, alphas[alphas.index(screened.alpha) :], order[:n_rows], HELD_OUT_SHARE)
+    weaker = alphas[alphas.index(screened.alpha) :]
+    return _walked(problem, loss, weaker, order[:n_rows], HELD_OUT_SHARE, screened.start)
 
 
-def _walked(problem: KernelProblem, loss: str, alphas: list[float], rows: np.ndarray, share: float) -> HeldOutChoice:
+def _walked(
+    problem: KernelProblem,
+    loss: str,
+    alphas: list[float],
+    rows: np.ndarray,
+    share: float,
+    start: np.ndarray | None = None,
+) -> HeldOutChoice:
     """The best of these alphas, this share of the rows held out, up to the first that is worse than one before."""
     held, fitted = np.split(rows, [int(share * len(rows))])
     part = over_rows(problem, fitted, _centers_of_part(problem, fitted))
-    newton = _Newton(part, MARGIN_LOSSES[loss])
+    newton = _Newton(part, MARGIN_LOSSES[loss], start)
     centers = fitted if part.centers is None else part.centers if part.centers.ndim == 2 else fitted[part.centers]
     K = problem.kernel.block(held, centers)
+
+    def score() -> float:
+        outputs = K @ newton.C[:-1] + newton.C[-1]
+        return newton.loss.held_out(outputs, problem.targets[held], problem.weights[held])
+
     best, least = HeldOutChoice(alphas[0], None), np.inf
     for alpha in alphas:
-        newton.solve(alpha, HELD_OUT_TOL, 20)
-        outputs = K @ newton.C[:-1] + newton.C[-1]
-        score = newton.loss.held_out(outputs, problem.targets[held], problem.weights[held])
-        if score > least:
+        newton.solve(alpha, HELD_OUT_TOL, 20, lambda bound=CLEARLY_WORSE * least: score() > bound)
+        reached = score()
+        if reached > least:
             break
-        if score < least:
+        if reached < least:
             same = part.centers is not None and part.centers.ndim == 2
-            best, least = HeldOutChoice(alpha, newton.C if same else None), score
+            best, least = HeldOutChoice(alpha, newton.C if same else None), reached
     return best
 
 
