@@ -30,3 +30,21 @@ def test_the_estimated_gap_is_not_below_the_true_one(dtype):
     for tol in (1e-2, 1e-3, 1e-4):
         fit = LogitSolver(rows, 5).fit(1e-7, tol=tol)
         assert fit.converged and fit.objective <= minimum * (1 + tol)
+
+
+def test_sure_rows_far_out_do_not_cut_steps_short():
+    """A step must not be longer than rows allow that were sure before it: 40 passes in the mean when it was."""
+    n, passes = 20_000, []
+    for seed in range(3):
+        rng = np.random.RandomState(seed)
+        X = rng.randn(n, 7)
+        X[:, :3] = rng.standard_cauchy((n, 3)) ** 2 * np.sign(rng.randn(n, 3))
+        X[:, 4:] = 0
+        for column, every, value in ((4, 97, 100), (5, 301, 300), (6, 1009, 1000)):
+            X[::every, column] = value
+        labels = (X[:, 0] + X[:, 3] + rng.randn(n) > 0) + (X[:, 4] > 0) * (rng.rand(n) > 0.1)
+        rows = as_row_source(X.astype(np.float32), labels=labels.astype(int))
+        fit = LogitSolver(rows, n_classes=3).fit(1e-5, tol=1e-3)
+        assert fit.converged
+        passes.append(fit.n_passes)
+    assert np.mean(passes) < 30

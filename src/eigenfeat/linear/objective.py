@@ -22,6 +22,13 @@ from eigenfeat.rows import ChosenRows, RandomRows, uniforms
 LIGHT_SHARE = 1e-4
 """Of the trace of the Hessian: the rows that hold no more are left out of products with it."""
 
+LEAST_CURVATURE = 1e-2
+"""Of the curvature at zero coefficients: what a row keeps in a preconditioner, however sure it is.
+
+With nothing kept, steps on 290,000 rows of Covertype were cut to 1e-5: after 52 passes they were 2 % above where 23
+passes end with it. With a tenth, plain labels of MNIST took a fifth more passes.
+"""
+
 
 @dataclass(frozen=True, eq=False)
 class LogitPoint:
@@ -162,16 +169,18 @@ class LogitObjective:
         return Curvature(self, self.passes.of_rows(heavy), self.weights[heavy], point.probabilities[heavy])
 
     def mean_curvature(self, point: LogitPoint | None) -> np.ndarray:
-        """Weight of every row in the diagonal blocks of the Hessian, averaged over the k classes.
+        """Weight of every row in the diagonal blocks of the Hessian, averaged over the k classes, for preconditioners.
 
-        At zero coefficients where there is no point.
+        At zero coefficients where there is no point. Sure rows keep a little of what they have there: a long step may
+        make them unsure, and where only such rows have a column nothing else would keep it short.
         """
         if point is None:
             return self.weights / self.n_classes
-        return self.weights * point.row_curvature / (self.n_classes - 1)
+        least = LEAST_CURVATURE * (1.0 - 1.0 / self.n_classes)
+        return self.weights * np.maximum(point.row_curvature, least) / (self.n_classes - 1)
 
     def total_curvature(self, point: LogitPoint) -> float:
-        return float(self.mean_curvature(point).sum())
+        return float((self.weights * point.row_curvature).sum() / (self.n_classes - 1))
 
     def curved_squares(self, point: LogitPoint | None) -> np.ndarray:
         """Mean squares of the columns over rows weighted with their curvature: the diagonal of their Gram matrix."""
