@@ -30,8 +30,6 @@ class KeptRows(RowSource):
     def __init__(self, source: RowSource, n_rows: int) -> None:
         self.source, self._n_rows = source, n_rows
         self._is_filled = False
-        self._has_labels = self._has_weights = False
-        self._label_type: Any = None
 
     @property
     def n_columns(self) -> int:
