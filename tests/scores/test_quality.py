@@ -1,5 +1,7 @@
 """The error that is reported against that of the dense tensor."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -27,3 +29,17 @@ def test_reported_error_is_the_dense_one(n_features):
     np.testing.assert_allclose(quality.relative_error, np.linalg.norm(T - full) / np.linalg.norm(T), rtol=rtol)
     np.testing.assert_allclose(quality.squared_norm, np.sum(T**2), rtol=2 * rtol)
     assert quality.residuals.max() < 1e-2
+
+
+def test_components_that_are_far_too_long_leave_the_error_finite():
+    """Random probes of what is left then say that the tensor has a negative norm."""
+    rng = np.random.default_rng(0)
+    T = rng.normal(size=(12, 14))[:, :, None, None] * np.ones((14, 14))
+    tensor = DenseTensor(T + T.transpose(0, 2, 1, 3) + T.transpose(0, 3, 2, 1))
+    fitted = fit_label_factors(tensor, unit_columns(rng.normal(size=(14, 1)))).components
+    found = replace(fitted, label_factors=1e6 * fitted.label_factors)
+    norms = [fit_quality(tensor, found, np.random.default_rng(seed)).squared_norm for seed in range(8)]
+    longest = np.linalg.norm(tensor.vector_products(unit_columns(fitted.label_factors), *[fitted.vectors] * 2))
+    assert min(norms) == pytest.approx(longest**2)
+    errors = [fit_quality(tensor, found, np.random.default_rng(seed)).relative_error for seed in range(8)]
+    assert np.isfinite(errors).all()

@@ -46,7 +46,9 @@ def fit_quality(tensor: CrossTensor, found: Components, rng: np.random.Generator
     for V, vectors, weight in probes(tensor, rng):
         R = tensor.vector_products(V, *vectors) - found.vector_products(V, *vectors)
         remainder += weight * float(np.vdot(R, R))
-    squared_norm = max(remainder + 2 * float(inner) - found.squared_norm(), np.finfo(float).tiny)
+    # No product with unit vectors is longer than T; probes of few rows may say less, even less than nothing.
+    least = max(float(sizes.max(initial=0.0)) ** 2, np.finfo(float).tiny)
+    squared_norm = max(remainder + 2 * float(inner) - found.squared_norm(), least)
     residuals = np.divide(gaps, sizes, out=np.zeros_like(gaps), where=sizes > 0)
     return Quality(residuals, squared_norm, float(np.sqrt(remainder / squared_norm)))
 
