@@ -348,7 +348,11 @@ def _walked(
 
     best, least = HeldOutChoice(alphas[0], None), np.inf
     for alpha in alphas:
-        newton.solve(alpha, HELD_OUT_TOL, 20, lambda bound=CLEARLY_WORSE * least: score() > bound)
+
+        def given_up(bound: float = CLEARLY_WORSE * least) -> bool:
+            return score() > bound
+
+        newton.solve(alpha, HELD_OUT_TOL, 20, given_up)
         reached = score()
         if reached > least:
             break
