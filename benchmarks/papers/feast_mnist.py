@@ -267,7 +267,7 @@ def paper_protocol(X: np.ndarray, y: np.ndarray, ranks: tuple[int, ...], n_epoch
     print_tables(results, (name,), ranks)
 
 
-def ablation(X: np.ndarray, y: np.ndarray, rank: int, n_iter: int) -> None:
+def ablation(X: np.ndarray, y: np.ndarray, rank: int) -> None:
     """The paper's observations (a) to (c) on the first draw, linear SVM."""
     rows = draw(y, 0)
     print(f"\nwhat matters, {rank} components, draw 0, linear SVM, test accuracy in %")
@@ -305,8 +305,6 @@ def ablation(X: np.ndarray, y: np.ndarray, rank: int, n_iter: int) -> None:
         "order 2", svm_accuracy(feast(X, y, rows, rank, GaussianMixtureScore(), order=2), X, y, rows, False)["linear"]
     )
     report("order 1", svm_accuracy(feast(X, y, rows, 9, GaussianMixtureScore(), order=1), X, y, rows, False)["linear"])
-    W = paper_score_directions(X, y, rows, 50, n_iter)
-    report("the paper's auto-encoder on pixels, 50", svm_accuracy(W, X, y, rows, kernel=False)["linear"])
 
 
 def paper_autoencoder(n_iter: int, **options) -> DenoisingAutoencoder:
@@ -323,15 +321,6 @@ def paper_autoencoder(n_iter: int, **options) -> DenoisingAutoencoder:
         max_iter=n_iter,
         **options,
     )
-
-
-def paper_score_directions(X: np.ndarray, y: np.ndarray, rows: Draw, rank: int, n_iter: int) -> np.ndarray:
-    """Third-order components of the paper's own score, on all 784 pixels, by its stochastic updates."""
-    score = paper_autoencoder(n_iter).fit(X[rows.unlabelled])
-    model = ScoreTensorFeatures(
-        score, prefit=True, order=3, n_components=rank, noise="identity", solver="als", max_iter=5, batch_size=16
-    )
-    return model.fit(X[rows.features], y[rows.features]).components_
 
 
 def draw_figures(X: np.ndarray, y: np.ndarray) -> None:
@@ -391,7 +380,7 @@ def main() -> None:
     if options.part in ("all", "full"):
         full_split(data, 200 if quick else 500, 5000 if quick else None)
     if options.part in ("all", "ablation"):
-        ablation(X, y, 50 if quick else 200, 1 if quick else 15)
+        ablation(X, y, 50 if quick else 200)
     if options.part in ("all", "table"):
         table(X, y, SEEDS[: 1 if quick else options.draws], RANKS[:2] if quick else RANKS, options.minutes)
     if options.part in ("all", "paper"):
