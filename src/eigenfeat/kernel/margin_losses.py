@@ -32,6 +32,7 @@ from eigenfeat.kernel.problem import DEFAULTS, KernelProblem, KernelRequest, Ker
 from eigenfeat.kernel.sampled_preconditioner import SampledPreconditioner, SampledRows
 from eigenfeat.kernel.search import codes_of, over_rows
 from eigenfeat.kernel.subset import MAX_ENTRIES
+from eigenfeat.rows.blocks import row_blocks
 
 #: Alphas that are tried on held-out rows, the strongest first: each fit starts from the last.
 HELD_OUT_ALPHAS = tuple((10.0 ** np.arange(1.0, -5.01, -1.0)).tolist())
@@ -135,8 +136,8 @@ class _Expansion:
     def _over(self, function: Callable[[slice, np.ndarray], np.ndarray]):
         if self.columns is None:
             return self.kernel.over_blocks(self.centers, function)
-        n, step = len(self.columns), max(16, CACHED_ENTRIES // self.columns.shape[1])
-        blocks = (slice(start, min(start + step, n)) for start in range(0, n, step))
+        n, q = self.columns.shape
+        blocks = row_blocks(n, q, self.columns.itemsize, batch_size=max(16, CACHED_ENTRIES // q))
         return (function(part, self.columns[part]) for part in blocks)
 
     def outputs(self, C: np.ndarray) -> np.ndarray:
@@ -340,6 +341,7 @@ def _walked(
     part = over_rows(problem, fitted, _centers_of_part(problem, fitted))
     newton = _Newton(part, MARGIN_LOSSES[loss], start)
     centers = fitted if part.centers is None else part.centers if part.centers.ndim == 2 else fitted[part.centers]
+    same_centers = centers is part.centers
     K = problem.kernel.block(held, centers)
 
     def score() -> float:
@@ -357,8 +359,7 @@ def _walked(
         if reached > least:
             break
         if reached < least:
-            same = part.centers is not None and part.centers.ndim == 2
-            best, least = HeldOutChoice(alpha, newton.C if same else None), reached
+            best, least = HeldOutChoice(alpha, newton.C if same_centers else None), reached
     return best
 
 
