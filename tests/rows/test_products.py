@@ -23,6 +23,18 @@ def test_blocks_and_chosen_rows(store):
         np.testing.assert_allclose(products.total(), total)
 
 
+def test_sums_of_threads_add_up():
+    rng = np.random.default_rng(0)
+    X, C = rng.normal(size=(20, 4)), rng.normal(size=(4, 3))
+    for source in (ArrayRows(X), ChosenRows(ArrayRows(X), np.arange(20))):
+        whole = products_with(source, C)
+        for part in (slice(0, 12), slice(12, 20)):
+            products = whole.anew()
+            products.add(products.scores(part))
+            whole.merge(products)
+        np.testing.assert_allclose(whole.total(), X.T @ (X @ C))
+
+
 def test_coefficients_take_the_type_of_the_rows():
     products = products_with(ArrayRows(np.ones((2, 3), np.float32)), np.ones((3, 2)))
     assert isinstance(products, BlockProducts)

@@ -54,6 +54,19 @@ def test_products_are_those_of_formed_rows(name, n_classes, dtype):
     np.testing.assert_allclose(own.total(), expected, atol=30 * np.finfo(dtype).eps * np.abs(expected).max())
 
 
+def test_sums_of_threads_add_up():
+    for inputs in (False, True):
+        rows = layer_rows(MAPS["spline"], np.float64, inputs=inputs)
+        C = np.random.default_rng(3).normal(size=(rows.n_columns, 3))
+        whole, alone = products_with(rows, C), products_with(rows, C)
+        for part in (slice(0, 120), slice(120, 300)):
+            products = whole.anew()
+            products.add(products.scores(part))
+            whole.merge(products)
+            alone.add(alone.scores(part))
+        np.testing.assert_allclose(whole.total(), alone.total(), atol=1e-9)
+
+
 def test_views_keep_the_products_of_their_source():
     rows = layer_rows(MAPS["spline"], np.float64)
     chosen = ChosenRows(LabelledRows(rows, np.zeros(300)), np.arange(0, 300, 7))

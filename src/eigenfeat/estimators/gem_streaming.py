@@ -13,8 +13,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from eigenfeat.estimators.gem_choices import TrialRows, search_rows, taken_of_class
 from eigenfeat.estimators.key_sketch import CLASS_KEYS, DistinctKeys
-from eigenfeat.estimators.streaming import coded, holds, streamed
+from eigenfeat.estimators.memory import expected_of_settings
+from eigenfeat.estimators.streaming import coded, may_be_held, streamed
 from eigenfeat.estimators.validation import FEW_DIFFERENT, class_weights, row_keys
+from eigenfeat.features.layer import LayerSettings
+from eigenfeat.features.stack import StackSettings
 from eigenfeat.rows import (
     ArrayRows,
     ChosenStream,
@@ -23,6 +26,7 @@ from eigenfeat.rows import (
     RowBlock,
     RowSource,
     Statistic,
+    current,
     joined_blocks,
 )
 from eigenfeat.stages import Chain
@@ -179,8 +183,12 @@ def training_stream(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple
 
 
 def fits_memory(stream: CodedStream) -> bool:
-    """Whether memory holds the rows and what GEM makes of them, projections and scores."""
-    return holds(stream, 2 * stream.n_columns + min(8 * stream.n_columns, 1024))
+    """Whether memory holds the rows, as they come and treated, and what GEM by default makes of so many."""
+    if not may_be_held(stream):
+        return False
+    sizes = stream.n_rows, stream.n_columns, len(stream.totals.classes), stream.dtype.itemsize
+    rows = 2 * stream.n_rows * stream.n_columns * stream.dtype.itemsize
+    return rows + expected_of_settings(StackSettings((LayerSettings(),)), *sizes) <= current().budget
 
 
 def warn_of_gaps(members: Sequence[Any]) -> None:

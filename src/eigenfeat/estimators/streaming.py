@@ -195,10 +195,13 @@ def coded(source: RowSource, totals: ClassTotals, estimator: str) -> CodedStream
 
 def holds(stream: CodedStream, width: int) -> bool:
     """Whether a fit in memory, with so many numbers a row beside scores and labels, keeps to the limit."""
-    if not stream.is_local or has_sparse_blocks(stream):
-        return False
     a_row = width * stream.dtype.itemsize + 64 * len(stream.totals.classes)
-    return stream.n_rows * a_row <= current().budget
+    return may_be_held(stream) and stream.n_rows * a_row <= current().budget
+
+
+def may_be_held(stream: CodedStream) -> bool:
+    """Whether rows are read here, and dense: sparse ones would be far larger in memory."""
+    return stream.is_local and not has_sparse_blocks(stream)
 
 
 def held_rows(stream: CodedStream) -> ArrayRows:

@@ -85,12 +85,17 @@ class BlockObjectives:
         labels = np.asarray(part.labels, dtype=np.intp)
         return LogitObjective(passes, labels, weights / self.total, self.n_classes, 0.0, self.smoothing)
 
-    def place(self, C: np.ndarray, part: RowBlock) -> tuple:
-        """What the scores of a part at some coefficients are kept by."""
-        return self.name, part.start, part.n_rows, blake2b(C.tobytes(), digest_size=16).digest()
+    def place(self, digest: bytes, part: RowBlock) -> tuple:
+        """What the scores of a part at coefficients of this digest are kept by."""
+        return self.name, part.start, part.n_rows, digest
 
     def passes(self, block: RowBlock) -> Passes:
         return Passes(self.expand(block), self.constant, None, self.batch_size, self.n_jobs)
+
+
+def digest_of(C: np.ndarray) -> bytes:
+    """Of coefficients: tells them from others."""
+    return blake2b(C.tobytes(), digest_size=16).digest()
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,12 +146,12 @@ class LossAndGradient(Statistic):
     curvatures: np.ndarray = field(default_factory=lambda: histogram(np.zeros(0)))
 
     def __post_init__(self) -> None:
-        self.gradient = np.zeros(self.C.shape)
+        self.gradient, self.digest = np.zeros(self.C.shape), digest_of(self.C)
 
     def update(self, block: RowBlock) -> None:
         for part, objective in self.blocks.of(block):
             point = objective.at(self.C)
-            LAST_SCORES.keep(self.blocks.place(self.C, part), point.scores)
+            LAST_SCORES.keep(self.blocks.place(self.digest, part), point.scores)
             self.value += point.value
             self.gradient += point.gradient
             self.curvatures += histogram(objective.weights * point.row_curvature)
@@ -171,21 +176,22 @@ class LossesAlong(Statistic):
 
     def __post_init__(self) -> None:
         self.values = np.zeros(len(self.steps))
+        self.points = [(digest_of(C), C) for C in np.hsplit(self.ends, 2)]
 
     def update(self, block: RowBlock) -> None:
         for part in self.blocks.expand.parts(block):
-            start, end = (self._scores(part, C) for C in np.hsplit(self.ends, 2))
+            start, end = (self._scores(part, *point) for point in self.points)
             objective, way = self.blocks.over(part, None), end - start
             for i, step in enumerate(self.steps):
                 losses = row_losses(start + start.dtype.type(step) * way, objective)
                 self.values[i] += float(objective.weights @ losses)
 
-    def _scores(self, part: RowBlock, C: np.ndarray) -> np.ndarray:
-        known = LAST_SCORES.of(self.blocks.place(C, part))
+    def _scores(self, part: RowBlock, digest: bytes, C: np.ndarray) -> np.ndarray:
+        known = LAST_SCORES.of(self.blocks.place(digest, part))
         return self.blocks.passes(part).scores(C) if known is None else known
 
     def result(self) -> Statistic:
-        return without(self, "blocks", "ends")
+        return without(self, "blocks", "ends", "points")
 
     def merge(self, other: LossesAlong) -> None:
         self.values += other.values

@@ -133,9 +133,12 @@ class LogitObjective:
             _loss(values, self.labels[rows], self.smoothing, losses[rows])
             _residual(probabilities[rows], self.labels[rows], self.weights[rows], self.smoothing, values)
 
-        W = self.penalised(C)
-        gradient = passes.there_and_back(C, residual) + self.alpha * W
-        value = float(self.weights @ losses) + 0.5 * self.alpha * float(np.vdot(W, W))
+        gradient = passes.there_and_back(C, residual)
+        value = float(self.weights @ losses)
+        if self.alpha:  # blocks of a stream have none: threads of BLAS, once called, are busy for a while
+            W = self.penalised(C)
+            gradient += self.alpha * W
+            value += 0.5 * self.alpha * float(np.vdot(W, W))
         return LogitPoint(C, value, gradient, scores, probabilities)
 
     def seen(self, C: np.ndarray) -> LogitPoint:

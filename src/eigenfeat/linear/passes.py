@@ -83,10 +83,10 @@ class Passes:
 
     def scores(self, coefficients: np.ndarray) -> np.ndarray:
         """``Φ C``."""
-        scores = np.empty((self.n_rows, coefficients.shape[1]), self.dtype)
+        whole, scores = self._products(coefficients), np.empty((self.n_rows, coefficients.shape[1]), self.dtype)
 
         def run(part: Sequence[slice]) -> None:
-            products = self._products(coefficients)
+            products = whole.anew()
             for positions in part:
                 scores[positions] = self._forward(products, positions, coefficients)
 
@@ -95,18 +95,21 @@ class Passes:
 
     def there_and_back(self, coefficients: np.ndarray, between: Between) -> np.ndarray:
         """``Φᵀ f(Φ C)`` in float64, with f given as the in-place function ``between``."""
+        whole, constant = self._products(coefficients), np.zeros((int(self.constant), coefficients.shape[1]))
 
-        def run(part: Sequence[slice]) -> np.ndarray:
-            products, constant = self._products(coefficients), np.zeros((int(self.constant), coefficients.shape[1]))
+        def run(part: Sequence[slice]) -> tuple[RowProducts, np.ndarray]:
+            products, own_constant = whole.anew(), np.zeros_like(constant)
             for positions in part:
                 values = self._forward(products, positions, coefficients)
                 between(positions, values)
                 products.add(values)
-                constant += values.sum(axis=0, dtype=np.float64)
-            return np.concatenate([products.total(), constant])
+                own_constant += values.sum(axis=0, dtype=np.float64)
+            return products, own_constant
 
-        parts = over_parts(self._blocks(self.source.pass_width), run, self.n_jobs)
-        return sum(parts, start=np.zeros(coefficients.shape))
+        for products, own_constant in over_parts(self._blocks(self.source.pass_width), run, self.n_jobs):
+            whole.merge(products)
+            constant += own_constant
+        return np.concatenate([whole.total(), constant])
 
     def gram(self, weights: np.ndarray) -> np.ndarray:
         """The upper triangle of ``Φᵀ diag(weights) Φ``, constant column included; zeros below it.

@@ -14,8 +14,8 @@ from eigenfeat.rows.read_ahead import read_ahead
 from eigenfeat.rows.source import RowBlock, RowSource, part_of
 from eigenfeat.rows.streaming import current
 
-#: Bytes of a block: a larger one is new memory every time, which costs as much as reading it.
-KEPT_BYTES = 8_000_000
+#: Bytes of a block: a smaller one takes as long to begin and to end with as to work through.
+KEPT_BYTES = 64_000_000
 
 
 class KeptRows(RowSource):

@@ -7,7 +7,7 @@ others form a block, use it for both while it is in cache, and drop it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,11 +17,17 @@ from eigenfeat.rows.source import Block, RandomRows, Selection
 class RowProducts(Protocol):
     """Products of one pass in one thread: ``Φ C`` of some rows at a time, and sums ``Φᵀ V`` over them."""
 
+    def anew(self) -> RowProducts:
+        """The same coefficients with sums and buffers of their own, for another thread."""
+
     def scores(self, selection: Selection) -> np.ndarray:
         """``Φ C`` of these rows, (n, k), the caller's to change."""
 
     def add(self, values: np.ndarray) -> None:
         """Adds ``Φᵀ V`` of the rows whose scores were last asked for."""
+
+    def merge(self, other: Any) -> None:
+        """Adds the sums of others with the same coefficients."""
 
     def total(self) -> np.ndarray:
         """(n_columns, k) sum of what was added, in float64."""
@@ -39,12 +45,18 @@ class BlockProducts:
     def __post_init__(self) -> None:
         self._total = np.zeros(self.coefficients.T.shape)
 
+    def anew(self) -> BlockProducts:
+        return BlockProducts(self.source, self.coefficients)
+
     def scores(self, selection: Selection) -> np.ndarray:
         self._block = self.source.rows(selection)
         return self._block @ self.coefficients
 
     def add(self, values: np.ndarray) -> None:
         self._total += values.T @ self._block
+
+    def merge(self, other: BlockProducts) -> None:
+        self._total += other._total
 
     def total(self) -> np.ndarray:
         return self._total.T
@@ -57,11 +69,17 @@ class ChosenProducts:
     products: RowProducts
     index: np.ndarray
 
+    def anew(self) -> ChosenProducts:
+        return ChosenProducts(self.products.anew(), self.index)
+
     def scores(self, selection: Selection) -> np.ndarray:
         return self.products.scores(self.index[selection])
 
     def add(self, values: np.ndarray) -> None:
         self.products.add(values)
+
+    def merge(self, other: ChosenProducts) -> None:
+        self.products.merge(other.products)
 
     def total(self) -> np.ndarray:
         return self.products.total()

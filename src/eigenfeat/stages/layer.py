@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from eigenfeat._threads import blas_threads
 from eigenfeat.rows import (
     ArrayRows,
     Block,
@@ -33,8 +35,8 @@ from eigenfeat.stages.feature_map import FeatureMap
 from eigenfeat.stages.pieces import MAX_CLASSES, PieceProducts, Pieces
 from eigenfeat.stages.stage import Stage
 
-PROJECTING_SPEED = 2e10
-"""Operations a second at which rows are projected, for the choice of what to keep: assumed, of one core."""
+PROJECTING_SPEED = 4e10
+"""Operations a second at which a core projects rows, for the choice of what to keep: assumed."""
 
 MAX_INPUTS = 64
 """Inputs at most for projections to be made again in every pass, when they are eight times as many: that is no slower
@@ -211,6 +213,11 @@ class LayerProducts:
             self.scale = scale[:, None].astype(coefficients.dtype)
             self.inputs = BlockProducts(rows.source, self.scale * coefficients[:n_inputs])
 
+    def anew(self) -> LayerProducts:
+        other = copy(self)
+        other.mapped, other.inputs = self.mapped.anew(), None if self.inputs is None else self.inputs.anew()
+        return other
+
     def scores(self, selection: Selection) -> np.ndarray:
         scores = self.mapped.scores(self.rows.projections.rows(selection))
         if self.inputs is not None:
@@ -221,6 +228,11 @@ class LayerProducts:
         self.mapped.add(values)
         if self.inputs is not None:
             self.inputs.add(values)
+
+    def merge(self, other: LayerProducts) -> None:
+        self.mapped.merge(other.mapped)
+        if self.inputs is not None and other.inputs is not None:
+            self.inputs.merge(other.inputs)
 
     def total(self) -> np.ndarray:
         mapped = self.mapped.total()
@@ -235,7 +247,7 @@ class ExpandedInputs(Expand):
 
     def __call__(self, block: RowBlock) -> LayerRows:
         layer, source = self.layer.astype(block.rows.dtype), ArrayRows(block.rows, block.labels, block.weights)
-        return LayerRows(source, layer, ArrayRows(layer.projection.apply(block.rows)))
+        return LayerRows(source, layer, MappedRows(source, layer.projection))  # projected where threads share a pass
 
     def width(self, n_columns: int) -> int:
         return n_columns + self.layer.projection.n_columns(n_columns)
@@ -302,7 +314,7 @@ class LayerStream(StreamView):
         n_inputs = projected.n_columns - layer.projection.n_columns(source.n_columns)
         operations = 2.0 * source.n_columns * layer.projection.n_columns(source.n_columns)
         candidates = (
-            Candidate("inputs", source, operations / PROJECTING_SPEED),
+            Candidate("inputs", source, operations / (PROJECTING_SPEED * blas_threads())),
             Candidate("inputs beside projections" if n_inputs else "projections", projected),
         )
         choices: tuple[Expand, ...] = (ExpandedInputs(layer), ExpandedProjections(layer, n_inputs))

@@ -63,14 +63,17 @@ class PieceProducts:
         self._coefficients = np.zeros((*polynomials.shape[:3], lanes), self.dtype)
         self._coefficients[..., : self.n_classes] = polynomials
         self._sizes = (0,) * lanes, (0,) * pieces.n_powers, (0,) * pieces.first
+        self._empty()
+
+    def _empty(self) -> None:
         self._places, self._numbers = np.empty((0, 0), self.dtype), np.empty((0, 0), np.uint8)
-        self._sums = np.zeros_like(self._coefficients)
-        self._total = np.zeros(self._coefficients.shape)
+        # By zeros(), whose memory costs nothing before it is written to: scores alone need no sums.
+        self._sums, self._total = np.zeros(self._coefficients.shape, self.dtype), np.zeros(self._coefficients.shape)
 
     def anew(self) -> PieceProducts:
-        """The same coefficients with buffers of their own, for another thread."""
+        """The same coefficients with sums and buffers of their own, for another thread."""
         other = copy(self)
-        other._places, other._numbers = np.empty((0, 0), self.dtype), np.empty((0, 0), np.uint8)
+        other._empty()
         return other
 
     def scores(self, projections: np.ndarray) -> np.ndarray:
@@ -91,6 +94,10 @@ class PieceProducts:
         self._sums.fill(0)
         add_powers(self._places, self._numbers, self._sums, padded, *self._sizes)
         self._total += self._sums
+
+    def merge(self, other: PieceProducts) -> None:
+        """Adds the sums of others with the same coefficients."""
+        self._total += other._total
 
     def total(self) -> np.ndarray:
         """(n_columns, k), in float64."""
