@@ -30,6 +30,12 @@ def test_of_two_the_one_that_takes_less_time_to_use_is_kept():
     assert (place, choice) == (1, Kept("projections", "memory", N * 44, choice.seconds_a_pass, choice.reason))
 
 
+def test_what_passes_take_beside_is_no_room_for_rows():
+    with eigenfeat.rows.streaming("1MB"):
+        _, choice = choose([Candidate("rows", Stream(0.01))], N, beside=1_000_000)
+    assert choice.where == "scratch"
+
+
 LIMITED = """
 import resource, sys
 import numpy as np

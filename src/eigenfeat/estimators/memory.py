@@ -6,11 +6,10 @@ import warnings
 
 from eigenfeat.features.stack import StackSettings
 from eigenfeat.rows.free_memory import available_bytes
+from eigenfeat.stages.layer import FACTORED
 
 #: Blocks of rows and their features that are worked on at a time, in all threads together.
 BLOCKS = 50_000_000
-#: The factored Gram matrix beside the part of it that is being summed.
-FACTORED = 1.6
 #: Scores of all rows that an optimiser holds: at the point, the step, the gradient and their products.
 SCORES = 4
 

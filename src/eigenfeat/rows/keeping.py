@@ -63,9 +63,9 @@ class Candidate:
     seconds_a_row: float = 0.0
 
 
-def choose(candidates: Sequence[Candidate], n_rows: int) -> tuple[int, Kept]:
-    """Which of some candidates to keep, by its place, and where: see the module."""
-    return current().remembered("what is kept", lambda: _cheapest(candidates, n_rows))
+def choose(candidates: Sequence[Candidate], n_rows: int, beside: int = 0) -> tuple[int, Kept]:
+    """Which of some candidates to keep, by its place, and where, if passes need so many bytes beside it."""
+    return current().remembered("what is kept", lambda: _cheapest(candidates, n_rows, beside))
 
 
 def choose_elsewhere(candidates: Sequence[Candidate], n_rows: int) -> tuple[int, Kept]:
@@ -101,15 +101,15 @@ class Option:
         return EXPECTED_PASSES * self.kept.seconds_a_pass + self.once
 
 
-def _cheapest(candidates: Sequence[Candidate], n_rows: int) -> tuple[int, Kept]:
-    options = [option for place, one in enumerate(candidates) for option in _options(place, one, n_rows)]
+def _cheapest(candidates: Sequence[Candidate], n_rows: int, beside: int) -> tuple[int, Kept]:
+    options = [option for place, one in enumerate(candidates) for option in _options(place, one, n_rows, beside)]
     best = min(options, key=lambda option: option.seconds)
     return best.place, best.kept
 
 
-def _options(place: int, candidate: Candidate, n_rows: int) -> Iterator[Option]:
+def _options(place: int, candidate: Candidate, n_rows: int, beside: int) -> Iterator[Option]:
     """Made again in every pass, held where the limit allows, or else in a scratch file where the disk does."""
-    budget, n_bytes = current().budget, n_rows * _row_bytes(candidate.source)
+    budget, n_bytes = max(0, current().budget - beside), n_rows * _row_bytes(candidate.source)
     made, use = _seconds_a_row(candidate.source) * n_rows, candidate.seconds_a_row * n_rows
 
     def option(where: str, seconds: float, once: float, reason: str) -> Option:
@@ -117,10 +117,10 @@ def _options(place: int, candidate: Candidate, n_rows: int) -> Iterator[Option]:
 
     yield option("source", made, 0.0, "nothing else fits or is quicker")
     if n_bytes <= budget:
-        reason = f"{_amount(n_bytes)} fit the limit of {_amount(budget)}"
+        reason = f"{_amount(n_bytes)} fit the {_amount(budget)} that are left of the limit"
         yield option("memory", n_bytes / MEMORY_SPEED, made, reason)
     elif n_bytes <= _free_disk() / 2:
-        reason = f"{_amount(n_bytes)} are above the limit of {_amount(budget)}, and quicker read than made again"
+        reason = f"{_amount(n_bytes)} do not fit the {_amount(budget)} left of the limit; quicker read than made again"
         yield option("scratch", n_bytes / DISK_SPEED, made + n_bytes / DISK_SPEED, reason)
 
 

@@ -35,6 +35,8 @@ from eigenfeat.stages.feature_map import FeatureMap
 from eigenfeat.stages.pieces import MAX_CLASSES, PieceProducts, Pieces
 from eigenfeat.stages.stage import Stage
 
+FACTORED = 1.6
+"""What a fit to the rows of a layer takes beside them: a factored Gram matrix, and the part of it being summed."""
 PROJECTING_SPEED = 4e10
 """Operations a second at which a core projects rows, for the choice of what to keep: assumed."""
 
@@ -321,7 +323,8 @@ class LayerStream(StreamView):
         if not source.is_local:
             place, choice = choose_elsewhere(candidates, n_rows)
             return cls(source, layer, candidates[place].source.persisted(), choices[place], choice)
-        place, choice = choose(candidates, n_rows)
+        n_features = layer.n_columns(source.n_columns)
+        place, choice = choose(candidates, n_rows, beside=int(FACTORED * n_features**2) * source.dtype.itemsize)
         return cls(source, layer, kept(candidates[place].source, choice, n_rows), choices[place], choice)
 
     @property
