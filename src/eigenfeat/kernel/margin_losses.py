@@ -168,11 +168,11 @@ class _Expansion:
 
 
 def _padded(columns: np.ndarray) -> np.ndarray:
-    """With columns of zeros up to a multiple of eight: BLAS takes half as long for eight of them as for seven."""
+    """With columns of zeros up to a multiple of eight, with which BLAS is quicker than with seven."""
     n, m = columns.shape
     if m < 4 or m % 8 == 0:
         return columns
-    padded = np.zeros((n, m + -m % 8), columns.dtype)  # np.pad takes as long as the product
+    padded = np.zeros((n, m + -m % 8), columns.dtype)  # np.pad is slow on small arrays
     padded[:, :m] = columns
     return padded
 

@@ -176,11 +176,11 @@ class LossesAlong(Statistic):
 
     def __post_init__(self) -> None:
         self.values = np.zeros(len(self.steps))
-        self.points = [(digest_of(C), C) for C in np.hsplit(self.ends, 2)]
+        self.digests = [digest_of(C) for C in np.hsplit(self.ends, 2)]
 
     def update(self, block: RowBlock) -> None:
         for part in self.blocks.expand.parts(block):
-            start, end = (self._scores(part, *point) for point in self.points)
+            start, end = (self._scores(part, *point) for point in zip(self.digests, np.hsplit(self.ends, 2)))
             objective, way = self.blocks.over(part, None), end - start
             for i, step in enumerate(self.steps):
                 losses = row_losses(start + start.dtype.type(step) * way, objective)
@@ -191,7 +191,7 @@ class LossesAlong(Statistic):
         return self.blocks.passes(part).scores(C) if known is None else known
 
     def result(self) -> Statistic:
-        return without(self, "blocks", "ends", "points")
+        return without(self, "blocks", "ends")
 
     def merge(self, other: LossesAlong) -> None:
         self.values += other.values
