@@ -32,14 +32,17 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from datasets import FOLDER, load_arrays, load_mnist, load_usps
 from eigenfeat import GEMClassifier, GEMFeatures, KernelFisherClassifier, MultinomialLogit
 from eigenfeat.estimators import gem_classifier_base
+from eigenfeat.features.maps import SplineMap, as_feature_map
 from eigenfeat.kernel import linear as kernel_linear
 from eigenfeat.kernel import lp
 from eigenfeat.linear import logit, preconditioner_table
 from eigenfeat.linear.preconditioners import GramPreconditioner, PreconditionerRequest
+from eigenfeat.linear.sample_preconditioner import SamplePreconditioner
 from eigenfeat.moments import DenseForm, collect_moments
 from eigenfeat.quotients import Quotient, Regularisation, contrast
 from eigenfeat.rows import as_row_source
 from eigenfeat.solvers import krylov, solve
+from eigenfeat.stages import Affine, FeatureLayer, LayerRows
 
 
 @contextmanager
@@ -132,6 +135,38 @@ def smoothed_newton_gap() -> None:
 
 def rebuild_margin() -> None:
     logit_cost("REBUILD_MARGIN", (0.0, 1.0, 2.0, 4.0, 16.0))
+
+
+def blunt() -> None:
+    """A sample of rows against a Gram matrix, as the penalty becomes weak: time to a gap, and how low both end."""
+    print("damping of a sample in penalties, and what sample and Gram matrix take; BLUNT =", preconditioner_table.BLUNT)
+    if not (FOLDER / "mnist.npz").exists():
+        print("  needs mnist.npz")
+        return
+    mnist = load_mnist()
+    X, y = (mnist["X_train"][:20_000] / 255).astype(np.float32), mnist["y_train"][:20_000].astype(np.intp)
+    found = GEMFeatures(12, ridge=0.3, columns=None).fit(X, y)
+    for name, feature_map in (("soft-cubic", as_feature_map("soft-cubic")), ("splines", SplineMap(6))):
+        projection = Affine.of(found.components_.T.astype(np.float32))
+        layer = FeatureLayer(projection, feature_map.fit(projection.apply(X[:5000])))
+        rows = LayerRows.of(as_row_source(X, labels=y), layer)
+        for alpha in (1e-3, 1e-4, 1e-5, 1e-6):
+            _compare_preconditioners(f"{name}, {rows.n_columns} columns, alpha {alpha:g}", rows, alpha)
+
+
+def _compare_preconditioners(name: str, rows: LayerRows, alpha: float) -> None:
+    ends = {}
+    for solver in ("sample", "gram"):
+        fitted = logit.LogitSolver(rows, 10, smoothing=0.2, solver=solver)
+        start = process_time()
+        fit = fitted.fit(alpha, tol=1e-2, max_iter=40)
+        ends[solver] = (process_time() - start, fit.n_iter, fit.objective)
+    objective = fitted.objective
+    request = PreconditionerRequest(None, preconditioner_table.PROBE_ROWS, 0, objective.column_scale)
+    damping = SamplePreconditioner.build(objective, request).damping / alpha
+    lowest = min(end[2] for end in ends.values())
+    told = "; ".join(f"{s} {t:.1f} s, {n} steps, {o / lowest - 1:.1e} above" for s, (t, n, o) in ends.items())
+    print(f"  {name}: damping {damping:.0f}; {told}", flush=True)
 
 
 # ------------------------------------------------------------------ the Krylov solver
@@ -283,6 +318,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "NEWTON_GAP": newton_gap,
     "SMOOTHED_NEWTON_GAP": smoothed_newton_gap,
     "REBUILD_MARGIN": rebuild_margin,
+    "BLUNT": blunt,
     "ONSET_PER_DIGIT": krylov_columns,
     "AUTO_PENALTY": auto_penalty,
     "LP_MAX_ROWS": lp_max_rows,

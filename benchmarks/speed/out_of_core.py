@@ -1,17 +1,19 @@
 """Rows that outgrow memory: GEMClassifier on a Parquet file, its memory and its time, beside what else one would do.
 
-    python benchmarks/speed/out_of_core.py                      # 10^5 to 10^6 rows
-    python benchmarks/speed/out_of_core.py --rows 20000000 --plot time.png      # 8 GB of rows: hours
+    python benchmarks/speed/out_of_core.py --keep times.json                                # 10^5 to 2 10^6 rows
+    python benchmarks/speed/out_of_core.py --keep times.json --sizes 20000000 --plot time.png      # 8 GB of rows
 
 Rows are drawn, float32, 100 columns, 10 classes that differ in means and in second moments, and written to Parquet in a
 temporary folder, to which every size adds a file. Every fit runs in a process of its own, whose peak memory is the
 system's number for it (resident set, with the libraries). Three parts:
 
 1. The same rows from files and as an array in memory: seconds and their ratio.
-2. Rows of growing number: seconds, seconds a million rows, peak memory.
-3. At 2 million rows (or --rows, if that is less), rivals in the same run: `SGDClassifier.partial_fit` on an
-   `RBFSampler` of equal width, batch by batch in one pass, and XGBoost's external memory (`xgboost.DataIter`): seconds,
-   memory, held-out error.
+2. Rows of growing number: seconds, peak memory, and the power of the rows that seconds grow with.
+3. At --rival-rows, rivals in the same run: `SGDClassifier.partial_fit` on an `RBFSampler` of equal width, batch by
+   batch in one pass on both cores, and XGBoost's external memory (`xgboost.DataIter`): seconds, memory, held-out error.
+
+Either command above ends by itself within 20 minutes on two cores; with ``--keep``, the second draws its plot with the
+times of the first.
 """
 
 from __future__ import annotations
@@ -23,11 +25,13 @@ import resource
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 D, K, BATCH = 100, 10, 50_000
+SGD_BATCH = 5000  # of thousands of features: 0.2 GB
 TEST_ROWS = 20_000
 
 
@@ -120,10 +124,10 @@ def gem_in_memory(path: str, n_rows: int) -> dict:
     return told(model) | {"seconds": time.perf_counter() - began}
 
 
-def batches(path: str):
+def batches(path: str, n_rows: int = BATCH):
     import eigenfeat.rows
 
-    for block in eigenfeat.rows.open(path, label="y").blocks(BATCH):
+    for block in eigenfeat.rows.open(path, label="y").blocks(n_rows):
         yield block.rows, block.labels
 
 
@@ -131,8 +135,9 @@ def sgd(path: str, n_rows: int, width: int = 2000) -> dict:
     from sklearn.kernel_approximation import RBFSampler
     from sklearn.linear_model import SGDClassifier
 
-    features, model = RBFSampler(gamma=0.5 / D, n_components=width, random_state=0), SGDClassifier(loss="log_loss")
-    for X, y in batches(path):
+    features = RBFSampler(gamma=0.5 / D, n_components=width, random_state=0)
+    model = SGDClassifier(loss="log_loss", n_jobs=2)
+    for X, y in batches(path, SGD_BATCH):
         Z = features.transform(X) if hasattr(features, "random_weights_") else features.fit_transform(X)
         model.partial_fit(Z, y, classes=np.arange(K))
     X, y = test_rows()
@@ -197,41 +202,53 @@ def shown(name: str, n_rows: int, found: dict) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=1_000_000, help="of all files, a multiple of 50,000")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10**5, 3 * 10**5, 10**6, 2 * 10**6], help="ascending")
     parser.add_argument("--memory-rows", type=int, default=300_000, help="at which a fit in memory is compared")
+    parser.add_argument("--rival-rows", type=int, default=2_000_000, help="at which rivals are")
     parser.add_argument("--limit", default="1GB", help="memory_limit of the streamed fits")
-    parser.add_argument("--skip-rivals", action="store_true")
+    parser.add_argument("--keep", type=Path, help="a file to add times to, and to take those of other sizes from")
     parser.add_argument("--plot", type=Path, help="where to save the plot of time against rows")
     asked = parser.parse_args()
-    sizes = [n for n in (10**5, 3 * 10**5, 10**6, 2 * 10**6, 5 * 10**6, 2 * 10**7) if n < asked.rows] + [asked.rows]
+    began = time.perf_counter()
+    kept = json.loads(asked.keep.read_text()) if asked.keep and asked.keep.exists() else {}
+    streamed: dict[int, dict] = {int(n_rows): found for n_rows, found in kept.items()}
     with tempfile.TemporaryDirectory() as folder:
-        streamed: dict[int, dict] = {}
-        for before, n_rows in zip([0, *sizes], sizes):
+        for before, n_rows in zip([0, *asked.sizes], asked.sizes):
             path = str(written(Path(folder), before, n_rows))
             streamed[n_rows] = alone(gem_streamed, path, n_rows, asked.limit)
             shown("GEM, from the file", n_rows, streamed[n_rows])
             show_passes(n_rows, streamed[n_rows])
-            if n_rows == min(asked.memory_rows, max(sizes)):
+            if n_rows == asked.memory_rows:
                 held = alone(gem_in_memory, path, n_rows)
                 shown("GEM, in memory", n_rows, held)
                 print(f"  ratio of seconds, file to memory: {streamed[n_rows]['seconds'] / held['seconds']:.2f}")
-            if n_rows == min(2 * 10**6, max(sizes)) and not asked.skip_rivals:
-                shown("RBFSampler, SGD", n_rows, alone(sgd, path, n_rows, streamed[n_rows]["width"]))
+            if n_rows == asked.rival_rows:
                 shown("XGBoost, external memory", n_rows, alone(xgboost, path, n_rows))
-    least, most = min(sizes), max(sizes)
-    if most > least:
-        slope = (streamed[most]["seconds"] - streamed[least]["seconds"]) / (most - least)
-        print(f"seconds a million rows, between the ends: {1e6 * slope:.1f}")
+                shown("RBFSampler, SGD", n_rows, alone(sgd, path, n_rows, streamed[n_rows]["width"]))
+    if asked.keep:
+        asked.keep.write_text(json.dumps(streamed))
+    for few, many in pairwise(sorted(streamed)):
+        power = np.log(streamed[many]["seconds"] / streamed[few]["seconds"]) / np.log(many / few)
+        print(f"from {few:,d} to {many:,d} rows seconds grow with the power {power:.2f} of the rows")
     if asked.plot:
-        plot(streamed, asked.plot)
+        plot(dict(sorted(streamed.items())), asked.plot)
+    print(f"all of it: {(time.perf_counter() - began) / 60:.1f} minutes")
 
 
 def plot(streamed: dict[int, dict], path: Path) -> None:
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(figsize=(5, 3.5), layout="constrained")
-    axes.loglog(list(streamed), [found["seconds"] for found in streamed.values()], "o-")
-    axes.set(xlabel="rows", ylabel="seconds", title="GEMClassifier from Parquet, 100 columns, 10 classes")
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
+    sizes = np.array(list(streamed), dtype=float)
+    taken = np.array([found["seconds"] for found in streamed.values()])
+    left.loglog(sizes, taken, "o-")
+    left.loglog(sizes, taken[-1] * sizes / sizes[-1], ":", color="gray", label="linear in rows")
+    left.set(xlabel="rows", ylabel="seconds of a fit")
+    left.legend(frameon=False)
+    right.semilogx(sizes, [found["peak"] / 1e9 for found in streamed.values()], "o-")
+    right.axhline(2, linestyle=":", color="gray")
+    right.set(xlabel="rows", ylabel="peak memory, GB", ylim=(0, 2.2))
+    figure.suptitle("GEMClassifier from Parquet, 100 columns, 10 classes")
     figure.savefig(path, dpi=120)
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eigenfeat.linear.by_weight import heaviest, histogram, light_below
+from eigenfeat.linear.by_weight import evenness, heaviest, histogram, light_below
 from eigenfeat.rows import uniforms
 
 
@@ -40,3 +40,14 @@ def test_samples_keep_sums_unbiased_and_heavy_rows():
 def test_few_rows_are_all_taken():
     chosen, least = heaviest(np.array([0.0, 2.0, 1.0]), np.array([0.5, 0.1, 0.9]), 2)
     assert chosen.tolist() == [1, 2] and least == 0
+
+
+def test_evenness_is_one_of_equals_and_the_share_that_counts_of_others():
+    assert evenness(histogram(np.full(50, 0.3))) == pytest.approx(1.0)
+    assert evenness(histogram(np.append(np.full(5, 0.3), np.full(45, 1e-9)))) == pytest.approx(0.1, rel=1e-3)
+    with_zeros = histogram(np.append(np.full(50, 0.3), np.zeros(20)))
+    assert evenness(with_zeros) == pytest.approx(1.0)  # rows without weight do not count
+    masses = np.random.default_rng(0).uniform(size=1000)
+    expected = masses.sum() ** 2 / (1000 * (masses**2).sum())
+    assert evenness(histogram(masses)) == pytest.approx(expected, rel=0.01)
+    assert evenness(histogram(np.zeros(3))) == 1.0

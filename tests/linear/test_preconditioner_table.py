@@ -21,6 +21,7 @@ def chosen(X, **options):
 def test_few_rows_are_solved_in_their_span_however_many_columns(monkeypatch):
     X, y = wide_rows()
     monkeypatch.setattr(preconditioner_table, "MAX_GRAM_COLUMNS", 100)
+    monkeypatch.setattr(preconditioner_table, "MIN_SAMPLE_COLUMNS", 100)
     solver = LogitSolver(as_row_source(X, y), 3)
     assert solver.solver == "gram" and solver.objective.passes.n_columns <= len(X) + 1
     assert chosen(np.vstack([X] * 4)) == "sample"
@@ -39,13 +40,29 @@ def test_wide_sparse_rows_get_the_diagonal_behind_any_view():
 def test_the_table_names_its_solvers():
     assert PRECONDITIONERS.options == {"auto", "gram", "sample", "diagonal"}
     X, y = wide_rows()
-    with pytest.raises(ValueError, match="choose one of auto, gram, sample, diagonal"):
+    with pytest.raises(ValueError, match="choose one of auto, sample, gram, diagonal"):
         LogitSolver(as_row_source(X, y), 3, solver="lbfgs")
 
 
 def test_where_a_sample_is_drawn_it_costs_less_than_the_gram_matrix():
     n, k = 60_000, 10
-    for d in (preconditioner_table.MAX_GRAM_COLUMNS, preconditioner_table.MAX_SAMPLE_COLUMNS):
+    for d in (preconditioner_table.MIN_SAMPLE_COLUMNS, preconditioner_table.MAX_SAMPLE_COLUMNS):
         assert build_cost("sample", n, d, k) < build_cost("gram", n, d, k)
         assert rows_to_draw("sample", d) < rows_to_draw("gram", d)
     assert build_cost("gram", 50, 3, 2) == 0 < build_cost("diagonal", n, 100, k) <= 1
+
+
+@pytest.mark.parametrize(("alpha", "solver"), [(1e-1, "sample"), (1e-7, "gram")])
+def test_weak_penalties_need_the_gram_matrix(alpha, solver, monkeypatch):
+    monkeypatch.setattr(preconditioner_table, "MIN_SAMPLE_COLUMNS", 100)
+    monkeypatch.setattr(preconditioner_table, "PROBE_ROWS", 50)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 200)).astype(np.float32)
+    rows = as_row_source(X, np.argmax(X[:, :3] + rng.normal(size=(600, 3)), axis=1))
+    free = LogitSolver(rows, 3)
+    assert free.solver == "sample"  # until there is a penalty
+    fit = free.fit(alpha, tol=1e-6)
+    assert fit.solver == solver and fit.converged
+    assert LogitSolver(rows, 3, solver="sample").fit(alpha, max_iter=3).solver == "sample"  # a user's word counts
+    exact = LogitSolver(rows, 3, solver="gram").fit(alpha, tol=1e-6)
+    assert fit.objective == pytest.approx(exact.objective, rel=1e-4)

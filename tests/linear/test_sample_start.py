@@ -1,5 +1,7 @@
 """Many rows are fitted from where a sample of them ends: to the same minimum, in fewer passes, wherever rows are."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -19,8 +21,8 @@ W = rng.integers(0, 3, N).astype(float)
 @pytest.fixture(params=["a sample first", "all rows"])
 def from_sample(request, monkeypatch):
     started = request.param == "a sample first"
-    monkeypatch.setattr(sample_start, "START_ROWS", 400 if started else N)
-    monkeypatch.setattr(sample_start, "START_ROWS_PER_COLUMN", 1)
+    monkeypatch.setattr(sample_start, "LEAST_ROWS", 100 if started else N)
+    monkeypatch.setattr(sample_start, "START_ROWS", 900)
     monkeypatch.setattr(preconditioner_table, "MIN_GRAM_ROWS", 100)
     return started
 
@@ -31,17 +33,16 @@ def in_memory(weights=None, **options):
 
 def test_the_minimum_is_that_of_all_rows(monkeypatch, from_sample):
     found = in_memory(W).fit(1e-3, tol=1e-8)
-    monkeypatch.setattr(sample_start, "START_ROWS", N)
+    monkeypatch.setattr(sample_start, "LEAST_ROWS", N)
     expected = in_memory(W).fit(1e-3, tol=1e-8)
     assert found.converged and found.objective == pytest.approx(expected.objective, rel=1e-7)
     np.testing.assert_allclose(found.coef, expected.coef, atol=1e-3 * np.abs(expected.coef).max())
 
 
 def test_the_way_over_all_rows_is_shorter(monkeypatch):
-    monkeypatch.setattr(sample_start, "START_ROWS_PER_COLUMN", 1)
     passes = []
-    for count in (1000, N):
-        monkeypatch.setattr(sample_start, "START_ROWS", count)
+    for least in (100, N):
+        monkeypatch.setattr(sample_start, "LEAST_ROWS", least)
         passes.append(in_memory().fit(1e-3).n_passes)
     assert passes[0] <= passes[1] / 2
 
@@ -68,3 +69,18 @@ def test_left_out_rows_are_not_in_the_sample(from_sample):
     if from_sample:
         seen = solver._sample.passes.source.index
     assert not np.isin(seen, part).any()
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_columns", "sizes"),
+    [
+        (30_000, 100, []),
+        (60_000, 2_000, [15_000]),
+        (60_000, 11_585, []),
+        (1_000_000, 1000, [25_000, 100_000]),
+        (20_000_000, 10_901, [62_500, 250_000, 1_000_000]),
+    ],
+)
+def test_samples_grow_to_what_all_rows_are_worth(n_rows, n_columns, sizes):
+    passes = SimpleNamespace(n_rows=n_rows, n_columns=n_columns)
+    assert np.allclose(np.array(sample_start.shares_to_start_from(passes)) * n_rows, sizes)

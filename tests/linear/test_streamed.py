@@ -85,6 +85,7 @@ def test_samples_are_the_same_rows_with_the_same_weights():
 @pytest.mark.parametrize("n_gram", [50, 10_000])
 def test_fits_agree_whatever_the_blocks(smoothing, solver, n_gram, monkeypatch):
     monkeypatch.setattr(preconditioner_table, "MIN_GRAM_ROWS", n_gram)
+    monkeypatch.setattr(preconditioner_table, "SAMPLE_ROWS_PER_COLUMN", 300)
     options = {"n_classes": K, "smoothing": smoothing, "solver": solver}
     close = 1e-10 if solver == "gram" else 1e-7  # thirty steps of conjugate gradients amplify rounding
     expected = LogitSolver(ArrayRows(X, Y, W), **options).fit(1e-3, tol=1e-6)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from dask_data import UNEVEN, D, N, W, X, Y, collections
 from fatal_tasks import Fatal, FatalTask, KillsOnce, n_rows
+from scipy import sparse
 from sklearn.base import clone
 
 from eigenfeat import (
@@ -19,9 +20,9 @@ from eigenfeat import (
     LeastSquaresCCA,
     MultinomialLogit,
 )
-from eigenfeat.rows import ClassTotals, streaming
+from eigenfeat.rows import ClassTotals, RowBlock, dense, streaming
 from eigenfeat.rows.dask_collections import dask_rows, is_dask
-from eigenfeat.rows.dask_rows import DaskRows
+from eigenfeat.rows.dask_rows import DaskRows, _seen
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -59,8 +60,8 @@ def test_a_fit_on_workers_is_the_fit_in_memory(cluster, model):
 
 
 def test_many_rows_start_from_a_sample_that_stays_on_the_workers(cluster, monkeypatch):
+    monkeypatch.setattr("eigenfeat.linear.sample_start.LEAST_ROWS", 100)
     monkeypatch.setattr("eigenfeat.linear.sample_start.START_ROWS", 400)
-    monkeypatch.setattr("eigenfeat.linear.sample_start.START_ROWS_PER_COLUMN", 1)
     monkeypatch.setattr("eigenfeat.linear.preconditioner_table.MIN_GRAM_ROWS", 100)
     rows, labels, weights = collections()
     with streaming() as run:
@@ -163,3 +164,27 @@ def test_a_class_that_most_partitions_lack(cluster):
     np.testing.assert_allclose(
         gem().fit(rows, labels).predict_proba(X), gem().fit(X[order], Y[order]).predict_proba(X), atol=1e-10
     )
+
+
+def in_halves(block):
+    return block.part(slice(0, block.n_rows // 2)), block.part(slice(block.n_rows // 2, None))
+
+
+def odd(block):
+    return (block.part(np.flatnonzero(block.labels % 2)),)
+
+
+@pytest.mark.parametrize("kind", [np.array, sparse.csr_array])
+def test_parts_that_views_make_of_a_block_are_one_block_again(kind):
+    rows = np.arange(14.0, dtype=np.float32).reshape(7, 2)
+    block = RowBlock(0, kind(rows), np.arange(7), np.arange(7.0))
+    for lenses, taken in (
+        ((in_halves,), slice(None)),
+        ((in_halves, odd), slice(1, None, 2)),
+        ((odd,), slice(1, None, 2)),
+    ):
+        seen = _seen(lenses, block, 5)
+        np.testing.assert_array_equal(dense(seen.rows), rows[taken])
+        assert seen.rows.dtype == np.float32 and seen.start == 5
+        assert seen.labels.tolist() == seen.weights.tolist() == np.arange(7)[taken].tolist()
+    assert _seen((lambda _: (),), block, 5).n_rows == 0

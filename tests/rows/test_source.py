@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eigenfeat.rows import RandomRows, RowBlock, RowSource
+from eigenfeat.rows import RandomRows, RowBlock, RowSource, joined_and_freed, joined_blocks
 from eigenfeat.rows.source import part_of
 
 
@@ -68,3 +68,21 @@ def test_a_source_without_a_pass_cannot_be_made():
 def test_part_of_what_is_not_there_is_not_there():
     assert part_of(None, slice(0, 3)) is None
     np.testing.assert_array_equal(part_of(np.arange(5), np.array([3, 1])), [3, 1])
+
+
+@pytest.mark.parametrize("has_weights", [False, True])
+def test_joined_blocks_are_freed_meanwhile(has_weights):
+    rng = np.random.default_rng(0)
+    sizes = [3, 0, 5, 1]
+    blocks = [
+        RowBlock(7 * i, rng.normal(size=(n, 4)).astype(np.float32), np.arange(n), rng.uniform(size=n))
+        for i, n in enumerate(sizes)
+    ]
+    if not has_weights:
+        blocks = [RowBlock(block.start, block.rows, block.labels) for block in blocks]
+    expected = joined_blocks(blocks)
+    found = joined_and_freed(blocks)
+    assert not blocks and found.rows.dtype == np.float32
+    np.testing.assert_array_equal(found.rows, expected.rows)
+    np.testing.assert_array_equal(found.labels, expected.labels)
+    assert has_weights == (found.weights is not None)

@@ -333,7 +333,6 @@ def rayleigh_cases() -> Iterator[Case]:
 
     yield rayleigh("plain")
     yield rayleigh("sums", signal=["between", (0.1, "total")], noise=["within", (2.0, shifted)], n_components=3)
-    yield rayleigh("smallest", which="smallest", n_components=2, penalty="coefficients")
 
 
 def kernel_cases() -> Iterator[Case]:

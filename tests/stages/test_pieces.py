@@ -54,6 +54,18 @@ def test_products_are_those_of_formed_rows(name, n_classes, dtype):
     np.testing.assert_allclose(own.total(), expected, atol=30 * np.finfo(dtype).eps * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("name", MAPS)
+def test_squares_are_those_of_formed_rows(name):
+    rows = layer_rows(MAPS[name], np.float64, inputs=name != "spline")
+    passes = Passes(ChosenRows(rows, np.arange(0, 300, 2)), constant=True)
+    formed = np.hstack([passes.block(slice(None)), np.ones((150, 1))])
+    rng = np.random.default_rng(1)
+    weights, scale = rng.uniform(size=150), rng.uniform(size=formed.shape[1])
+    np.testing.assert_allclose(passes.weighted_squares(weights), weights @ formed**2, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(passes.row_squares(scale), formed**2 @ scale, rtol=1e-9)
+    assert not isinstance(products_with(rows, np.zeros((rows.n_columns, 1)), squared=True), BlockProducts)
+
+
 def test_sums_of_threads_add_up():
     for inputs in (False, True):
         rows = layer_rows(MAPS["spline"], np.float64, inputs=inputs)

@@ -58,6 +58,9 @@ thousand rows equals differ by some hundredths."""
 TRIAL_COLUMNS = 1000
 """Columns a layer of a trial makes of its directions at most, where nobody says how many: a quarter of a fit's."""
 
+GIVEN_TRIAL_COLUMNS = 4000
+"""The same where somebody does: nearer to what is asked for, and still quick to fit with the rows of a trial."""
+
 TRIAL_TOL = 0.1
 """Relative gap to the minimum at which the logit of a trial stops."""
 

@@ -15,6 +15,7 @@ from eigenfeat.estimators.edge import lazy_on_dask, renamed_parameters
 from eigenfeat.estimators.gem_base import RENAMED
 from eigenfeat.estimators.gem_choices import (
     CANDIDATES,
+    GIVEN_TRIAL_COLUMNS,
     PENALTIES,
     TRIAL_COLUMNS,
     TRIAL_TOL,
@@ -277,8 +278,8 @@ class GEMClassifier(GEMClassifierBase):
         n_rows = training.n_different
         free, start = self._free(training)
         nothing_to_find = not free and self.alpha != "auto" and start.label_smoothing == 0
-        rows = training.trials()
-        if self.classifier is not None or nothing_to_find or not rows.splits:
+        rows = None if self.classifier is not None or nothing_to_find else training.trials()
+        if rows is None or not rows.splits:
             alpha = DEFAULT_PENALTY / n_rows if self.alpha == "auto" else self.alpha
             self.choices_, self.trials_ = start.params | {"alpha": alpha}, []
             return self._base(start.base_map, training), start, LastStage(alpha, start.label_smoothing)
@@ -287,7 +288,9 @@ class GEMClassifier(GEMClassifierBase):
             rows,
             bases,
             lambda recipe: TrialFit(
-                self._member_settings(training, self.n_layers, **recipe.layer).narrowed(TRIAL_COLUMNS),
+                self._member_settings(training, self.n_layers, **recipe.layer).narrowed(
+                    TRIAL_COLUMNS, GIVEN_TRIAL_COLUMNS
+                ),
                 self._logit(LastStage(1.0, recipe.label_smoothing), TRIAL_TOL),
                 lambda rows: self._with_class_weights(rows, training.classes),
                 self.random_state,

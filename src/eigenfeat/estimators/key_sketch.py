@@ -36,7 +36,8 @@ class DistinctKeys:
         """More keys; ``from_full``: the smallest that another sketch kept of more."""
         if self.is_full:
             keys = keys[keys < self.smallest[-1]]
-        together = np.union1d(self.smallest, keys)
+        together = np.sort(np.concatenate([self.smallest, keys]), kind="stable")  # the first part is sorted already
+        together = together[np.append(True, together[1:] != together[:-1])[: len(together)]]
         self.is_full = self.is_full or from_full or len(together) > self.most
         self.smallest = together[: self.most]
 

@@ -51,6 +51,13 @@ class LayerSettings:
         limit = _most(self)
         return found if limit is None else min(found, limit)
 
+    def narrowed(self, n_columns: int, n_given: int) -> LayerSettings:
+        """See `eigenfeat.features.stack.StackSettings.narrowed`."""
+        if self.n_components is None:
+            return replace(self, max_columns=min(n_columns, self.max_columns or n_columns))
+        most = max(1, n_given // self.feature_map.n_columns(1))
+        return replace(self, max_components=min(most, self.max_components or most))
+
     def with_ridge(self, ridge: float) -> LayerSettings:
         """The same with another ridge."""
         return replace(self, regularisation=replace(self.regularisation, ridge=ridge))

@@ -82,12 +82,18 @@ class PowerPieces(Pieces):
 
     n_pieces, first = 2, 1
 
-    def __init__(self, power_map: PowerMap, n_projections: int) -> None:
-        self.n_powers = max(power_map.powers)
-        self._map, self._wanted, self._n_projections = power_map, _wanted(power_map.powers), n_projections
+    def __init__(self, power_map: PowerMap, n_projections: int, exponent: int = 1) -> None:
+        """``exponent``: 2 for the squares of the columns."""
+        powers = tuple(exponent * power for power in power_map.powers)
+        self.n_powers, self._wanted = max(powers), _wanted(powers)
+        self._map, self._n_projections = power_map, n_projections
+
+    @property
+    def squared(self) -> PowerPieces:
+        return PowerPieces(self._map, self._n_projections, exponent=2)
 
     def locate(self, projections: np.ndarray, places: np.ndarray, pieces: np.ndarray) -> None:
-        limit = largest_magnitude(projections.dtype, self.n_powers / 2)
+        limit = largest_magnitude(projections.dtype, max(self._map.powers) / 2)
         _locate_roots(projections, self._map.soft, limit, places, pieces)
 
     def polynomials(self, coefficients: np.ndarray) -> np.ndarray:

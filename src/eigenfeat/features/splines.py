@@ -140,13 +140,24 @@ class SplinePieces(Pieces):
 
     first = 0
 
-    def __init__(self, fitted: SplineMap) -> None:
+    def __init__(self, fitted: SplineMap, functions: np.ndarray | None = None) -> None:
+        """``functions``: others than those of the map, such as their squares."""
         assert fitted.knots is not None
-        self.n_pieces, self.n_powers = fitted.n_knots - 1, fitted.degree + 1
-        self._functions = fitted._pieces.astype(np.float64)
+        self._fitted = fitted
+        # (n_projections, n_pieces, n_powers, functions that are not zero in a piece)
+        self._functions = fitted._pieces.astype(np.float64) if functions is None else functions
+        self.n_pieces, self.n_powers = self._functions.shape[1:3]
         self._knots = np.ascontiguousarray(fitted.knots[:, fitted.degree : fitted.degree + fitted.n_knots].T)
         length = np.diff(self._knots, axis=0)
         self._per_length = np.divide(1, length, out=np.zeros_like(length), where=length > 0)
+
+    @property
+    def squared(self) -> SplinePieces:
+        B, P = self._functions, self.n_powers
+        squares = np.zeros((*B.shape[:2], 2 * P - 1, B.shape[3]))
+        for q in range(P):
+            squares[:, :, q : q + P] += B[:, :, q, None] * B
+        return SplinePieces(self._fitted, squares)
 
     def locate(self, projections: np.ndarray, places: np.ndarray, pieces: np.ndarray) -> None:
         _locate(projections, self._knots, self._per_length, places, pieces)
@@ -155,13 +166,14 @@ class SplinePieces(Pieces):
         C = coefficients.reshape(-1, len(self._functions), coefficients.shape[1])
         result = np.empty((*self._functions.shape[:3], C.shape[2]))
         for p in range(self.n_pieces):
-            result[:, p] = self._functions[:, p] @ C[p : p + self.n_powers].transpose(1, 0, 2)
+            result[:, p] = self._functions[:, p] @ C[p : p + self._functions.shape[3]].transpose(1, 0, 2)
         return result
 
     def columns(self, powers: np.ndarray) -> np.ndarray:
-        C = np.zeros((self.n_pieces + self.n_powers - 1, len(powers), powers.shape[3]))
+        width = self._functions.shape[3]
+        C = np.zeros((self.n_pieces + width - 1, len(powers), powers.shape[3]))
         for p in range(self.n_pieces):
-            C[p : p + self.n_powers] += (self._functions[:, p].transpose(0, 2, 1) @ powers[:, p]).transpose(1, 0, 2)
+            C[p : p + width] += (self._functions[:, p].transpose(0, 2, 1) @ powers[:, p]).transpose(1, 0, 2)
         return C.reshape(-1, powers.shape[3])
 
 

@@ -57,10 +57,12 @@ class StackSettings:
         cut = self.subclasses is not None and self.subclasses > 1
         return len(self.layers) > 1 or self.layers[0].feature_map.learns or cut or bool(self.invariances)
 
-    def narrowed(self, n_columns: int) -> StackSettings:
-        """With so many columns at most in every layer that leaves their number to us."""
-        layers = (replace(layer, max_columns=min(n_columns, layer.max_columns or n_columns)) for layer in self.layers)
-        return replace(self, layers=tuple(layers))
+    def narrowed(self, n_columns: int, n_given: int) -> StackSettings:
+        """With so many columns at most in every layer that leaves their number to us, and so many in one that does not.
+
+        Of directions that are asked for, the strongest are kept.
+        """
+        return replace(self, layers=tuple(layer.narrowed(n_columns, n_given) for layer in self.layers))
 
     def of_member(self, n_members: int, n_classes: int, has_events: bool = False) -> StackSettings:
         """The settings of a member of an ensemble, whose own random numbers make it differ from the others.

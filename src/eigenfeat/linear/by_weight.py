@@ -29,6 +29,13 @@ def light_below(bins: np.ndarray, share: float) -> tuple[float, int]:
     return bound, int(counts[light:].sum())
 
 
+def evenness(bins: np.ndarray) -> float:
+    """``(Σ m)² / (n Σ m²)`` of the n positive numbers in a `histogram`: one where all are equal, to a bin."""
+    sums, counts = bins[:, 1:]  # zeros are in the first
+    squares = np.divide(sums**2, counts, out=np.zeros_like(sums), where=counts > 0).sum()
+    return float(sums.sum() ** 2 / (counts.sum() * squares)) if squares > 0 else 1.0
+
+
 def heaviest(masses: np.ndarray, uniforms: np.ndarray, count: int) -> tuple[np.ndarray, float]:
     """About ``count`` places drawn by mass, ascending, and the mass below which one was not sure to be drawn.
 

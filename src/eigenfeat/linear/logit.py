@@ -20,7 +20,7 @@ from eigenfeat.linear.preconditioner_table import PRECONDITIONERS, build_cost, r
 from eigenfeat.linear.preconditioners import Preconditioner, PreconditionerRequest
 from eigenfeat.linear.quasi_newton import no_pairs, quasi_newton_steps
 from eigenfeat.linear.row_basis import RowBasis, is_wide
-from eigenfeat.linear.sample_start import end_of_sample, share_to_start_from
+from eigenfeat.linear.sample_start import end_of_sample, shares_to_start_from
 from eigenfeat.linear.steps import Step
 from eigenfeat.linear.streamed import StreamedObjective
 from eigenfeat.rows import ClassTotals, RandomRows, RowSource
@@ -33,6 +33,8 @@ SMOOTHED_NEWTON_GAP = 1e-3
 # Another preconditioner must promise this many times its cost: what is left of the way is not known. Measured
 # (benchmarks/speed/constants.py), margins from 1 to 16 take the same time, and none (always renew) twice as long.
 REBUILD_MARGIN = 2.0
+# What a halving of the curvature of all rows counts beside one of the rows that have any.
+SCALE_AGE = 0.1
 # Fits that leave rows out for one number, the temperature, need no more than this.
 LEFT_OUT_GAP = 5e-2
 LEFT_OUT_STEPS = 20
@@ -137,7 +139,7 @@ class LogitSolver:
         else:
             totals = source.summed(ClassTotals(), "labels") if totals is None else totals
             self.objective = StreamedObjective.of(source, totals, batch_size=batch_size, n_jobs=n_jobs, **options)
-        self._table_row = PRECONDITIONERS.choose(solver, self.objective, None)
+        self._asked, self._table_row = solver, PRECONDITIONERS.choose(solver, self.objective, None)
         if isinstance(source, RandomRows):
             self._leave_span_and_weightless(source)
         self._rng = check_random_state(random_state)
@@ -145,7 +147,7 @@ class LogitSolver:
         self._preconditioner: Preconditioner | None = None
         self._pairs = no_pairs(self.objective.shape)
         self._column_scale: np.ndarray | None = None
-        self._mean_curvature = 0.0
+        self._built_at = (1.0, 1.0)
         self._passes_since_build = 0.0
 
     def _leave_span_and_weightless(self, source: RandomRows) -> None:
@@ -245,8 +247,9 @@ class LogitSolver:
         """Coefficients near the minimum over all other rows."""
         others = self.objective.without(rows)
         start = self._start_of_sample(others)
-        preconditioner = self._preconditioner or self._renew(None, 1.0 / self.objective.n_classes)
         point = others.at(start)
+        at_zero = 1.0 / self.objective.n_classes
+        preconditioner = self._preconditioner or self._renew(None, at_zero, others.evenness(point))
         steps = quasi_newton_steps(others, point, lambda *_: preconditioner, self._pairs)
         for step in islice(steps, LEFT_OUT_STEPS):
             point = step.point
@@ -266,12 +269,15 @@ class LogitSolver:
         yield from newton_steps(self.objective, point, preconditioner_at)
 
     def _start_of_sample(self, objective: Any) -> np.ndarray:
-        """Where a fit of a sample of many rows ends, leaving its preconditioner and its pairs; zero of few rows."""
-        start, share = self._start(None), share_to_start_from(self.objective.passes)
-        if share is None:
+        """Where fits of ever larger samples of many rows end, leaving preconditioner and pairs; zero of few rows."""
+        start, shares = self._start(None), shares_to_start_from(self.objective.passes)
+        if not shares:
             return start
-        self._sample = objective.drawn(share, int(self._rng.randint(2**31 - 1)))
-        return end_of_sample(self._sample, start, partial(self._preconditioner_at, self._sample), self._pairs)
+        first = self._sample = objective.drawn(shares[-1], int(self._rng.randint(2**31 - 1)))
+        for share in shares:  # of the sample, the smallest first
+            part = first if share == shares[-1] else first.drawn(share / shares[-1], int(self._rng.randint(2**31 - 1)))
+            start = end_of_sample(part, start, partial(self._preconditioner_at, part), self._pairs)
+        return start
 
     def _set_alpha(self, alpha: float) -> None:
         if self.objective.alpha != alpha:
@@ -300,31 +306,34 @@ class LogitSolver:
     def _preconditioner_at(self, objective: Any, point: LogitPoint, passes_since_last: float) -> Preconditioner:
         """The last preconditioner while it serves, a new one when a new one pays.
 
-        One is built of rows weighted with the curvature they have, so it ages as that changes: the passes since,
-        times the halvings (or doublings) of the total, are held against the cost of another.
+        One is built of rows weighted with the curvature they have, so it ages as some lose theirs and others do not:
+        the passes since, times the halvings (or doublings) of the rows that count, are held against what another costs.
+        What all rows lose alike counts less: it is a scale, which pairs of steps tell.
         """
         self._passes_since_build += passes_since_last
-        total = max(objective.total_curvature(point), TINY)
-        age = 0.0 if self._preconditioner is None else abs(np.log2(total / self._mean_curvature))
+        total, evenness = objective.total_curvature(point), objective.evenness(point)
+        of_all, of_rows = np.abs(np.log2(np.divide((max(total, TINY), evenness), self._built_at)))
+        age = of_rows + SCALE_AGE * of_all
         ages = self._passes_since_build * age > REBUILD_MARGIN * self._build_cost()
         # Where every row is sure, of classes that separate and no penalty, what is left of curvature is rounding.
         curves = total > np.finfo(self.objective.passes.dtype).eps
         if self._preconditioner is None or (ages and curves):
-            return self._renew(point, total)
+            return self._renew(point, max(total, TINY), evenness)
         return self._preconditioner
 
-    def _renew(self, point: LogitPoint | None, total_curvature: float) -> Preconditioner:
+    def _renew(self, point: LogitPoint | None, total_curvature: float, evenness: float) -> Preconditioner:
         self._preconditioner = None  # frees its memory before the next is built
         seed = int(self._rng.randint(2**31 - 1))
         if point is not None and not point.coefficients.any():
             point = None  # what rows have there is known without a pass
         if point is not None and self._sample is not None:
             point = self._sample.seen(point.coefficients)
-        n_rows = rows_to_draw(self.solver, self.objective.passes.n_columns)
         curvature = None if self._sample is None else total_curvature
-        request = PreconditionerRequest(point, n_rows, seed, self._scale, curvature)
-        self._preconditioner = self._table_row.solve(self._curving, request)
-        self._mean_curvature, self._passes_since_build = max(total_curvature, TINY), 0.0
+        request = PreconditionerRequest(point, 0, seed, self._scale, curvature)
+        self._table_row = PRECONDITIONERS.choose(self._asked, self._curving, request)
+        n_rows = rows_to_draw(self.solver, self.objective.passes.n_columns)
+        self._preconditioner = self._table_row.solve(self._curving, replace(request, n_rows=n_rows))
+        self._built_at, self._passes_since_build = (total_curvature, evenness), 0.0
         return self._preconditioner
 
     @property

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numba import njit
 
-from eigenfeat.linear.by_weight import heaviest, histogram, light_below
+from eigenfeat.linear.by_weight import evenness, heaviest, histogram, light_below
 from eigenfeat.linear.calibration import left_out_parts
 from eigenfeat.linear.passes import Passes
 from eigenfeat.rows import ChosenRows, RandomRows, uniforms
@@ -184,6 +184,10 @@ class LogitObjective:
 
     def total_curvature(self, point: LogitPoint) -> float:
         return float((self.weights * point.row_curvature).sum() / (self.n_classes - 1))
+
+    def evenness(self, point: LogitPoint) -> float:
+        """What share of the rows would do, if all had the same curvature: little where most are sure."""
+        return evenness(histogram(self.weights * point.row_curvature))
 
     def curved_squares(self, point: LogitPoint | None) -> np.ndarray:
         """Mean squares of the columns over rows weighted with their curvature: the diagonal of their Gram matrix."""

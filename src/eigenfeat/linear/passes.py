@@ -81,9 +81,10 @@ class Passes:
         """The rows at these positions, without the constant."""
         return self.source.rows(self._selection(positions))
 
-    def scores(self, coefficients: np.ndarray) -> np.ndarray:
-        """``Φ C``."""
-        whole, scores = self._products(coefficients), np.empty((self.n_rows, coefficients.shape[1]), self.dtype)
+    def scores(self, coefficients: np.ndarray, squared: bool = False) -> np.ndarray:
+        """``Φ C``; with ``squared``, of the squares of the entries of Φ."""
+        whole = self._products(coefficients, squared)
+        scores = np.empty((self.n_rows, coefficients.shape[1]), self.dtype)
 
         def run(part: Sequence[slice]) -> None:
             products = whole.anew()
@@ -93,9 +94,10 @@ class Passes:
         over_parts(self._blocks(self.source.pass_width), run, self.n_jobs)
         return scores
 
-    def there_and_back(self, coefficients: np.ndarray, between: Between) -> np.ndarray:
-        """``Φᵀ f(Φ C)`` in float64, with f given as the in-place function ``between``."""
-        whole, constant = self._products(coefficients), np.zeros((int(self.constant), coefficients.shape[1]))
+    def there_and_back(self, coefficients: np.ndarray, between: Between, squared: bool = False) -> np.ndarray:
+        """``Φᵀ f(Φ C)`` in float64, with f given as the in-place function ``between``; ``squared`` as in `scores`."""
+        whole = self._products(coefficients, squared)
+        constant = np.zeros((int(self.constant), coefficients.shape[1]))
 
         def run(part: Sequence[slice]) -> tuple[RowProducts, np.ndarray]:
             products, own_constant = whole.anew(), np.zeros_like(constant)
@@ -149,41 +151,22 @@ class Passes:
     def weighted_squares(self, weights: np.ndarray) -> np.ndarray:
         """The diagonal of ``gram(weights)``."""
 
-        def run(part: Sequence[slice]) -> np.ndarray:
-            total = np.zeros(self.n_columns)
-            for positions in part:
-                # In the type of the rows: products of mixed types convert whole blocks.
-                block, w = self.block(positions), weights[positions].astype(self.dtype)
-                squares = block.multiply(block) if sparse.issparse(block) else block * block
-                total[: self.source.n_columns] += squares.T @ w
-                if self.constant:
-                    total[-1] += w.sum()
-            return total
+        def weigh(positions: slice, values: np.ndarray) -> None:
+            values[:, 0] = weights[positions]
 
-        return sum(over_parts(self._blocks(), run, self.n_jobs), start=np.zeros(self.n_columns))
+        return self.there_and_back(np.zeros((self.n_columns, 1)), weigh, squared=True)[:, 0]
 
     def row_squares(self, scale: np.ndarray) -> np.ndarray:
         """``Σⱼ φᵢⱼ² scaleⱼ`` for every row, constant column included."""
-        squares = np.empty(self.n_rows)
-        own_scale = np.minimum(scale[: self.source.n_columns], np.finfo(self.dtype).max / 1e8).astype(self.dtype)
-
-        def run(part: Sequence[slice]) -> None:
-            for positions in part:
-                block = self.block(positions)
-                own = block.multiply(block) if sparse.issparse(block) else block * block
-                squares[positions] = own @ own_scale
-                if self.constant:
-                    squares[positions] += scale[-1]
-
-        over_parts(self._blocks(), run, self.n_jobs)
-        return squares
+        scale = np.minimum(scale, np.finfo(self.dtype).max / 1e8)  # of columns that are all but empty
+        return self.scores(scale[:, None], squared=True)[:, 0].astype(np.float64)
 
     @property
     def _gram_dtype(self) -> np.dtype:
         return np.dtype(np.float32) if self.source.n_columns > MAX_FLOAT64_GRAM else self.dtype
 
-    def _products(self, coefficients: np.ndarray) -> RowProducts:
-        return products_with(self.source, coefficients[: self.source.n_columns])
+    def _products(self, coefficients: np.ndarray, squared: bool) -> RowProducts:
+        return products_with(self.source, coefficients[: self.source.n_columns], squared)
 
     def _forward(self, products: RowProducts, positions: slice, coefficients: np.ndarray) -> np.ndarray:
         values = products.scores(self._selection(positions))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from eigenfeat.linear.objective import LogitObjective
 from eigenfeat.linear.passes import has_sparse_rows
 from eigenfeat.linear.preconditioners import DiagonalPreconditioner, GramPreconditioner, PreconditionerRequest
@@ -10,13 +12,18 @@ from eigenfeat.linear.sample_preconditioner import SamplePreconditioner
 from eigenfeat.rows import RandomRows
 from eigenfeat.solvers import Solver, SolverTable
 
-# A d × d factor above this many columns costs more than it saves (and at 20,000 columns 1.6 GB in float32). A sample of
-# rows is cheaper from 6000 columns on, but takes more steps: on GEM features of MNIST, 10,978 columns, no less time to
-# the same objective with smoothed labels; on 11,815 splines of Covertype it stops 3 % above the minimum.
+# A d × d factor above this many columns costs more than it saves (and at 20,000 columns 1.6 GB in float32).
 MAX_GRAM_COLUMNS = 20_000
-# Rows of that sample, and columns up to which it is drawn: 0.7 GB.
-SAMPLE_ROWS = 3000
+# Rows of a sample: so many a column, but never more; columns from which it is cheaper than a Gram matrix, and columns
+# up to which it is drawn: 1 GB.
+SAMPLE_ROWS_PER_COLUMN = 0.5
+SAMPLE_ROWS = 4000
+MIN_SAMPLE_COLUMNS = 6000
 MAX_SAMPLE_COLUMNS = 60_000
+# A sample knows too little of what a weak penalty leaves free: where so few rows need a damping of more than so many
+# penalties, it is not drawn (benchmarks/speed/constants.py prints what serves where).
+PROBE_ROWS = 1000
+BLUNT = 1000.0
 # Sparse rows have cheap passes, and a dense factor throws that away.
 MAX_SPARSE_GRAM_COLUMNS = 1000
 # Rows in the Gram matrix: enough, per column, for a sample to stand for all; all of them when they are few.
@@ -40,7 +47,15 @@ def _suits_gram(objective: LogitObjective, request: PreconditionerRequest | None
 
 def _suits_sample(objective: LogitObjective, request: PreconditionerRequest | None) -> bool:
     source = objective.passes.source
-    return source.n_columns <= MAX_SAMPLE_COLUMNS and not has_sparse_rows(source)
+    few = isinstance(source, RandomRows) and is_wide(source)
+    if not MIN_SAMPLE_COLUMNS <= source.n_columns <= MAX_SAMPLE_COLUMNS or few or has_sparse_rows(source):
+        return False
+    return request is None or source.n_columns > MAX_GRAM_COLUMNS or not _is_blunt(objective, request)
+
+
+def _is_blunt(objective: LogitObjective, request: PreconditionerRequest) -> bool:
+    probe = SamplePreconditioner.build(objective, replace(request, n_rows=PROBE_ROWS))
+    return probe.damping > BLUNT * objective.alpha
 
 
 #: What "auto" takes for which rows; solving is building the preconditioner.
@@ -52,12 +67,15 @@ def _suits_sample(objective: LogitObjective, request: PreconditionerRequest | No
 #: few (see ``row_basis.is_wide``)               "gram"
 #: over `MAX_SAMPLE_COLUMNS` wide                "diagonal"
 #: over `MAX_GRAM_COLUMNS` wide                  "sample"
+#: over `MIN_SAMPLE_COLUMNS`, penalty not weak   "sample"
 #: all others                                    "gram"
 #: ============================================  ==========
+#:
+#: How weak a penalty is, is known when something is to be built: a request tells.
 PRECONDITIONERS = SolverTable(
     (
-        Solver("gram", GramPreconditioner.build, suits=_suits_gram),
         Solver("sample", SamplePreconditioner.build, suits=_suits_sample),
+        Solver("gram", GramPreconditioner.build, suits=_suits_gram),
         Solver("diagonal", DiagonalPreconditioner.build),
     ),
     describe=lambda objective: f"{objective.passes.n_rows} rows of {objective.passes.source.n_columns} columns",
@@ -66,7 +84,9 @@ PRECONDITIONERS = SolverTable(
 
 def rows_to_draw(name: str, n_columns: int) -> int:
     """Rows that a preconditioner is made of, where there are more."""
-    return SAMPLE_ROWS if name == "sample" else max(MIN_GRAM_ROWS, GRAM_ROWS_PER_COLUMN * n_columns)
+    if name == "sample":
+        return min(SAMPLE_ROWS, int(SAMPLE_ROWS_PER_COLUMN * n_columns))
+    return max(MIN_GRAM_ROWS, GRAM_ROWS_PER_COLUMN * n_columns)
 
 
 def build_cost(name: str, n_rows: int, n_columns: int, n_classes: int, width: int | None = None) -> float:

@@ -1,4 +1,4 @@
-"""A start for the logit of many rows: the minimum over a sample of them.
+"""A start for the logit of many rows: the minimum over a sample of them, and over a sample of that before.
 
 It shows most of the way, and what curvature is like, for the price of a pass. It differs from the minimum over all rows
 by what chance leaves in a sample, so there is no use in finding it exactly.
@@ -14,19 +14,31 @@ import numpy as np
 from eigenfeat.linear.quasi_newton import Pairs, quasi_newton_steps
 from eigenfeat.linear.steps import PreconditionerAt
 
-#: Rows of a sample: so many, and so many a column. Assumed: with fewer the start is further off.
+#: Rows that the smallest sample has at least, and rows a column: with fewer, what it shows is chance.
+LEAST_ROWS = 10_000
+LEAST_ROWS_PER_COLUMN = 4
+#: Rows from which on a sample need not be larger: so many, so many a column, and this share of all, whose steps
+#: together cost less than the one or two over all rows that they save.
 START_ROWS = 100_000
 START_ROWS_PER_COLUMN = 20
-#: Times as many rows as a sample has from which on there is one.
+START_SHARE = 0.05
+#: Times as many rows as the largest sample there are at least, and times as many as in the sample before it.
 START_FROM = 4
-START_GAP = 1e-3
+GROWTH = 4
+START_GAP = 2e-2
 START_STEPS = 30
 
 
-def share_to_start_from(passes: Any) -> float | None:
-    """The share of the rows that a sample has; None where rows are few enough to do without."""
-    share = max(START_ROWS, START_ROWS_PER_COLUMN * passes.n_columns) / passes.n_rows
-    return share if START_FROM * share <= 1 else None
+def shares_to_start_from(passes: Any) -> list[float]:
+    """Shares of the rows that samples have, the smallest first; none where rows are few enough to do without."""
+    n_rows = passes.n_rows
+    least = max(LEAST_ROWS, LEAST_ROWS_PER_COLUMN * passes.n_columns)
+    enough = max(START_ROWS, START_ROWS_PER_COLUMN * passes.n_columns, START_SHARE * n_rows)
+    size, shares = min(n_rows / START_FROM, enough), []
+    while size >= least:
+        shares.append(size / n_rows)
+        size /= GROWTH
+    return shares[::-1]
 
 
 def end_of_sample(sample: Any, start: np.ndarray, preconditioner_at: PreconditionerAt, pairs: Pairs) -> np.ndarray:

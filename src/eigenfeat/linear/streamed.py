@@ -27,12 +27,12 @@ from eigenfeat.linear.block_sums import (
     Scores,
     Weight,
 )
-from eigenfeat.linear.by_weight import light_below
+from eigenfeat.linear.by_weight import evenness, light_below
 from eigenfeat.linear.calibration import MANY_ROWS, N_FOLDS
 from eigenfeat.linear.objective import LIGHT_SHARE, LogitObjective
 from eigenfeat.linear.passes import Passes
 from eigenfeat.linear.steps import part_way
-from eigenfeat.rows import ClassTotals, RowSource, joined_blocks
+from eigenfeat.rows import ClassTotals, RowSource, joined_and_freed, joined_blocks
 
 STEPS_A_PASS = 8
 """Halvings of a step that one pass tries together; twice as many in every further pass."""
@@ -161,11 +161,14 @@ class StreamedObjective:
     def total_curvature(self, point: StreamedPoint) -> float:
         return float(point.curvatures[0].sum()) / (self.n_classes - 1)
 
+    def evenness(self, point: StreamedPoint) -> float:
+        return evenness(point.curvatures)
+
     def drawn(self, share: float, seed: int) -> LogitObjective | StreamedObjective:
         """The same over about a share of the rows, drawn by their places: in memory, or where the rows are."""
         draw = Draw(share, seed, self.blocks.left_out)
         if self.compact.is_local:
-            block = joined_blocks(self.compact.summed(DrawnRows(draw), "rows to start from").kept)
+            block = joined_and_freed(self.compact.summed(DrawnRows(draw), "rows to start from").kept)
             labels = np.asarray(block.labels, dtype=np.intp)
             weights = np.ones(block.n_rows) if block.weights is None else block.weights
             passes = self.blocks.passes(block)

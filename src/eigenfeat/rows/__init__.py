@@ -15,7 +15,16 @@ from eigenfeat.rows.products import BlockProducts, RowProducts, products_with
 from eigenfeat.rows.read_ahead import read_ahead
 from eigenfeat.rows.results import each, write
 from eigenfeat.rows.sampling import RowSample, sampled, uniforms
-from eigenfeat.rows.source import Block, Expand, RandomRows, RowBlock, RowSource, Selection, joined_blocks
+from eigenfeat.rows.source import (
+    Block,
+    Expand,
+    RandomRows,
+    RowBlock,
+    RowSource,
+    Selection,
+    joined_and_freed,
+    joined_blocks,
+)
 from eigenfeat.rows.statistics import ClassTotals, Lens, Seen, Statistic
 from eigenfeat.rows.store import RowStore
 from eigenfeat.rows.streaming import Streaming, current, streaming
@@ -91,6 +100,7 @@ __all__ = [
     "first_rows",
     "held",
     "in_proportion",
+    "joined_and_freed",
     "joined_blocks",
     "labelled_by_index",
     "mapped",

@@ -11,14 +11,17 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate
+from functools import partial
+from itertools import accumulate, chain, islice
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 
 from eigenfeat.rows.dask_fits import fits_there
-from eigenfeat.rows.dask_tasks import Remote, cluster, sent
+from eigenfeat.rows.dask_memory import kept_memory
+from eigenfeat.rows.dask_tasks import Remote, cluster, dask_module, sent, to_send
 from eigenfeat.rows.dask_waiting import ClusterLost, awaited
 from eigenfeat.rows.progress import PassReport
 from eigenfeat.rows.source import RowBlock, RowSource, joined_blocks
@@ -112,12 +115,13 @@ class DaskRows(RowSource):
 
     def _tree(self, statistic: Statistic) -> Any:
         """The statistic of all rows: one of every partition, neighbours merged until one is left."""
-        client, empty = cluster(), sent(statistic)
-        parts = [client.submit(_updated, empty, *place, pure=False) for place in zip(self._blocks, self.starts)]
+        delayed = partial(dask_module("dask").delayed, pure=False)  # all tasks of a pass go in one message
+        empty, updated, merged = to_send(statistic), delayed(_updated), delayed(_merged)
+        parts = [updated(empty, *place) for place in zip(self._blocks, self.starts)]
         while len(parts) > 1:
             groups = [parts[i : i + MERGED_TOGETHER] for i in range(0, len(parts), MERGED_TOGETHER)]
-            parts = [client.submit(_merged, *group, pure=False) if len(group) > 1 else group[0] for group in groups]
-        return parts[0]
+            parts = [merged(*group) if len(group) > 1 else group[0] for group in groups]
+        return cluster().compute(parts[0], optimize_graph=False)
 
     def _tell(self, name: str, began: float) -> None:
         run, report = current(), PassReport(name, self.n_rows, self.n_rows, perf_counter() - began, True)
@@ -129,9 +133,8 @@ class DaskRows(RowSource):
         """What views make of the rows, made once and kept where it was made; small neighbours are joined."""
         if not lenses:
             return self
-        through = sent(tuple(lenses))
-        client, places = cluster(), zip(self._blocks, self.starts)
-        blocks = [client.submit(_seen, through, block, start, pure=False) for block, start in places]
+        client, through = cluster(), [sent(tuple(lenses))] * len(self._blocks)
+        blocks = client.map(_seen, through, self._blocks, self.starts[:-1], pure=False)
         lengths = [length for length, _ in shapes_of(blocks)]  # a lens may leave rows out
         groups = neighbours(lengths, BLOCK_ROWS)
         joined = [client.submit(_joined, blocks[i:j], pure=False) if j - i > 1 else blocks[i] for i, j in groups]
@@ -175,8 +178,7 @@ def neighbours(lengths: Sequence[int], least: int) -> list[tuple[int, int]]:
 
 def shapes_of(blocks: Sequence[Any]) -> list[tuple[int, int]]:
     """Rows and columns of every partition, whose errors are named."""
-    client = cluster()
-    shapes = [client.submit(_shape, block, pure=False) for block in blocks]
+    shapes = cluster().map(_shape, blocks, pure=False)
     try:
         return awaited(shapes, "partitions")
     except ClusterLost:
@@ -203,14 +205,16 @@ def _part(block: RowBlock, start: int, chosen: slice) -> RowBlock:
 def _updated(statistic: AnyStatistic, block: RowBlock, start: int) -> AnyStatistic:
     statistic = copy.deepcopy(statistic)  # the worker's own copy serves its other partitions
     if block.n_rows:
-        statistic.update(_placed(block, start))
+        with kept_memory:
+            statistic.update(_placed(block, start))
     return statistic.result()  # type: ignore[return-value]
 
 
 def _merged(first: AnyStatistic, *others: AnyStatistic) -> AnyStatistic:
     whole = copy.deepcopy(first)  # a task may run again
-    for other in others:
-        whole.merge(other)
+    with kept_memory:
+        for other in others:
+            whole.merge(other)
     return whole
 
 
@@ -219,7 +223,23 @@ def _joined(blocks: Sequence[RowBlock]) -> RowBlock:
 
 
 def _seen(lenses: Sequence[Lens], block: RowBlock, start: int) -> RowBlock:
-    blocks = [_placed(block, start)]
+    parts: Iterator[RowBlock] = iter((_placed(block, start),))
     for lens in lenses:
-        blocks = [part for whole in blocks for part in lens(whole)] or blocks
-    return joined_blocks(blocks)
+        parts = chain.from_iterable(map(lens, parts))
+    return _gathered(parts, block)
+
+
+def _gathered(parts: Iterator[RowBlock], whole: RowBlock) -> RowBlock:
+    """What was made of a block, its rows put in their place as they are made: there are never two copies of all."""
+    begun = list(islice(parts, 2))
+    if len(begun) < 2 or sparse.issparse(begun[0].rows):
+        return joined_blocks([*begun, *parts] or [whole.part(slice(0))])
+    rows, n_rows = np.empty((whole.n_rows, begun[0].rows.shape[1]), dtype=begun[0].rows.dtype), 0
+    beside = list[RowBlock]()
+    with kept_memory:
+        for part in chain(begun, parts):
+            rows[n_rows : n_rows + part.n_rows] = part.rows
+            n_rows += part.n_rows
+            beside.append(replace(part, rows=rows[:0]))
+    rows = rows if n_rows == len(rows) else rows[:n_rows].copy()
+    return replace(joined_blocks(beside), rows=rows)

@@ -22,14 +22,19 @@ def cluster() -> Any:
         ) from problem
 
 
-def sent(value: Any) -> Any:
-    """A value as a task: unlike scattered data, it is made again where the worker that had it is gone.
+def to_send(value: Any) -> Any:
+    """A value as a delayed task: unlike scattered data, it is made again where the worker that had it is gone.
 
     It goes as bytes: a worker that cannot unpickle what comes with a task dies of it, and the next one after it; where
     the task itself unpickles, what is missing there is an error like any other.
     """
     pickle = dask_module("distributed.protocol.pickle")
-    return cluster().submit(pickle.loads, pickle.dumps(value), pure=False)
+    return dask_module("dask").delayed(pickle.loads, pure=False)(pickle.dumps(value))
+
+
+def sent(value: Any) -> Any:
+    """A value on its way to the workers."""
+    return cluster().compute(to_send(value), optimize_graph=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,8 @@
 """Products of rows with coefficients and back again: what one pass of a convex fit asks of a source.
 
 A source that knows its rows well can make both products without forming them (`eigenfeat.stages.LayerRows`); all
-others form a block, use it for both while it is in cache, and drop it.
+others form a block, use it for both while it is in cache, and drop it. Products with the *squares* of all entries are
+asked for in the same way: sums of them tell how large columns and rows are.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
+from scipy import sparse
 
 from eigenfeat.rows.source import Block, RandomRows, Selection
 
@@ -35,10 +37,11 @@ class RowProducts(Protocol):
 
 @dataclass(eq=False)
 class BlockProducts:
-    """Products with blocks that are formed."""
+    """Products with blocks that are formed, or with the squares of their entries."""
 
     source: RandomRows
     coefficients: np.ndarray
+    squared: bool = False
     _block: Block = field(init=False, default=None)
     _total: np.ndarray = field(init=False)
 
@@ -46,10 +49,11 @@ class BlockProducts:
         self._total = np.zeros(self.coefficients.T.shape)
 
     def anew(self) -> BlockProducts:
-        return BlockProducts(self.source, self.coefficients)
+        return BlockProducts(self.source, self.coefficients, self.squared)
 
     def scores(self, selection: Selection) -> np.ndarray:
-        self._block = self.source.rows(selection)
+        block = self.source.rows(selection)
+        self._block = squares_of(block) if self.squared else block
         return self._block @ self.coefficients
 
     def add(self, values: np.ndarray) -> None:
@@ -85,7 +89,12 @@ class ChosenProducts:
         return self.products.total()
 
 
-def products_with(source: RandomRows, coefficients: np.ndarray) -> RowProducts:
+def products_with(source: RandomRows, coefficients: np.ndarray, squared: bool = False) -> RowProducts:
     """The source's own products where it has any, of formed blocks otherwise; coefficients are (n_columns, k)."""
     coefficients = np.ascontiguousarray(coefficients, dtype=source.dtype)
-    return source.products(coefficients) or BlockProducts(source, coefficients)
+    return source.products(coefficients, squared) or BlockProducts(source, coefficients, squared)
+
+
+def squares_of(block: Block) -> Block:
+    """The squares of all entries."""
+    return block.multiply(block).tocsr() if sparse.issparse(block) else block * block

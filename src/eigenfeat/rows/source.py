@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -211,8 +211,11 @@ class RandomRows(RowSource):
     def rows(self, selection: Selection) -> Block:
         """The chosen rows, in the type of the source."""
 
-    def products(self, coefficients: np.ndarray) -> Any:
-        """`RowProducts` of its own with (n_columns, k) coefficients of its type; None where rows are to be formed."""
+    def products(self, coefficients: np.ndarray, squared: bool = False) -> Any:
+        """`RowProducts` of its own with (n_columns, k) coefficients of its type; None where rows are to be formed.
+
+        With ``squared``, those of the squares of all entries.
+        """
         return None
 
     def summed(self, statistic: AnyStatistic, name: str = "rows") -> AnyStatistic:
@@ -239,6 +242,19 @@ def joined_blocks(blocks: Sequence[RowBlock]) -> RowBlock:
     rows = [block.rows for block in blocks]
     together = sparse.vstack(rows, format="csr") if sparse.issparse(rows[0]) else np.concatenate(rows)
     return RowBlock(blocks[0].start, together, _joined(b.labels for b in blocks), _joined(b.weights for b in blocks))
+
+
+def joined_and_freed(blocks: list[RowBlock]) -> RowBlock:
+    """The same, of a list that is emptied meanwhile: dense rows are never in memory twice."""
+    if not blocks or sparse.issparse(blocks[0].rows):
+        return joined_blocks(blocks)
+    n_rows = [block.n_rows for block in blocks]
+    rows = np.empty((sum(n_rows), blocks[0].rows.shape[1]), blocks[0].rows.dtype)
+    around = joined_blocks([replace(block, rows=np.empty((block.n_rows, 0))) for block in blocks])
+    for start in np.cumsum([0, *n_rows[:-1]])[::-1].tolist():
+        block = blocks.pop()
+        rows[start : start + block.n_rows] = block.rows
+    return replace(around, rows=rows)
 
 
 def _joined(parts: Iterable[np.ndarray | None]) -> np.ndarray | None:

@@ -135,8 +135,8 @@ class ChosenRows(RowView):
     def rows(self, selection: Selection) -> Block:
         return self.source.rows(self.index[selection])
 
-    def products(self, coefficients: np.ndarray) -> RowProducts:
-        return ChosenProducts(products_with(self.source, coefficients), self.index)
+    def products(self, coefficients: np.ndarray, squared: bool = False) -> RowProducts:
+        return ChosenProducts(products_with(self.source, coefficients, squared), self.index)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,8 +182,8 @@ class LabelledRows(_Labelled, RowView):
     def pass_width(self) -> int:
         return self.source.pass_width
 
-    def products(self, coefficients: np.ndarray) -> RowProducts:
-        return products_with(self.source, coefficients)
+    def products(self, coefficients: np.ndarray, squared: bool = False) -> RowProducts:
+        return products_with(self.source, coefficients, squared)
 
     def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
         return map(self._labelled, self.source.blocks(batch_size))

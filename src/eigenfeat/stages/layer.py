@@ -188,10 +188,11 @@ class LayerRows(RowView):
     def pass_width(self) -> int:
         return self.layer.pass_width(self.source.n_columns)
 
-    def products(self, coefficients: np.ndarray) -> RowProducts | None:
+    def products(self, coefficients: np.ndarray, squared: bool = False) -> RowProducts | None:
         if self._pieces is None or coefficients.shape[1] > MAX_CLASSES:
             return None
-        return LayerProducts(self, PieceProducts(self._pieces, coefficients[self._n_inputs :]), coefficients)
+        pieces = self._pieces.squared if squared else self._pieces
+        return LayerProducts(self, PieceProducts(pieces, coefficients[self._n_inputs :]), coefficients, squared)
 
     @property
     def _n_inputs(self) -> int:
@@ -206,14 +207,14 @@ class LayerRows(RowView):
 class LayerProducts:
     """Products with the rows of a layer: kept inputs as they are, features as polynomials a piece."""
 
-    def __init__(self, rows: LayerRows, mapped: PieceProducts, coefficients: np.ndarray) -> None:
+    def __init__(self, rows: LayerRows, mapped: PieceProducts, coefficients: np.ndarray, squared: bool) -> None:
         self.rows, self.mapped = rows, mapped
         n_inputs = len(coefficients) - rows.layer.feature_map.n_columns(rows.projections.n_columns)
         scale = rows.layer.input_scale
         self.inputs = None
         if scale is not None:
-            self.scale = scale[:, None].astype(coefficients.dtype)
-            self.inputs = BlockProducts(rows.source, self.scale * coefficients[:n_inputs])
+            self.scale = (scale**2 if squared else scale)[:, None].astype(coefficients.dtype)
+            self.inputs = BlockProducts(rows.source, self.scale * coefficients[:n_inputs], squared)
 
     def anew(self) -> LayerProducts:
         other = copy(self)

@@ -46,6 +46,11 @@ class Pieces(ABC):
     def columns(self, powers: np.ndarray) -> np.ndarray:
         """The transpose of ``polynomials``."""
 
+    @property
+    @abstractmethod
+    def squared(self) -> Pieces:
+        """The squares of the columns, of twice the degree."""
+
 
 class PieceProducts:
     """Products of the columns of a map, some rows at a time: their scores, and sums back over them.
