@@ -9,8 +9,8 @@ from eigenfeat.linear import preconditioner_table
 from eigenfeat.linear.logit import LogitSolver
 from eigenfeat.linear.objective import LogitObjective
 from eigenfeat.linear.passes import Passes
-from eigenfeat.linear.preconditioners import PreconditionerRequest
-from eigenfeat.linear.sample_preconditioner import SamplePreconditioner
+from eigenfeat.linear.preconditioners import OPTIMISM, PreconditionerRequest
+from eigenfeat.linear.sample_preconditioner import LEAST_OPTIMISM, SamplePreconditioner
 from eigenfeat.rows import as_row_source
 
 
@@ -50,11 +50,18 @@ def test_half_of_the_sample_counts_unless_the_penalty_leaves_less():
 
 def test_another_penalty_counts_where_it_is_larger():
     sample, gradient = built(make_objective(), n_rows=100)
-    assert sample.with_alpha(sample.damping / 2) is sample
+    assert sample.with_alpha(sample.damping / 2).factor is sample.factor
     more = sample.with_alpha(3.0)
     S = sample.rows.astype(np.float64)
     expected = np.linalg.solve(S.T @ S + 3 * np.eye(S.shape[1]), gradient)
     np.testing.assert_allclose(more.solve(gradient), expected, atol=1e-4 * np.abs(expected).max())
+
+
+def test_what_is_left_may_be_more_where_the_damping_stands_for_a_weaker_penalty():
+    sample, _ = built(make_objective(), n_rows=100)
+    assert sample.optimism == OPTIMISM  # a penalty of next to nothing
+    assert sample.with_alpha(sample.damping / 5).optimism == pytest.approx(5)
+    assert sample.with_alpha(sample.damping).optimism == LEAST_OPTIMISM
 
 
 def test_rows_of_zeros_are_solved():

@@ -10,7 +10,6 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, HasMethods, StrOptions, checked_fit
-from eigenfeat.estimators.column_splines import basis_sample
 from eigenfeat.estimators.edge import lazy_on_dask, renamed_parameters
 from eigenfeat.estimators.gem_base import RENAMED
 from eigenfeat.estimators.gem_choices import (
@@ -321,7 +320,7 @@ class GEMClassifier(GEMClassifierBase):
         is_sparse = rows.is_sparse if isinstance(rows, ArrayRows) else has_sparse_blocks(rows)
         if is_sparse or pixels or rows.n_columns > MOST_SPLINED or self.invariances:
             return (None,)
-        n_curved = len(curved_columns(basis_sample(rows)))
+        n_curved = len(curved_columns(training.basis_sample))
         if 0 < n_products(n_curved) <= training.n_different:  # of fewer rows they were never better than splines
             return None, "splines", "products"
         return (None, "splines") if n_curved else (None,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,7 @@ from eigenfeat.features.column_basis import column_basis
 from eigenfeat.features.layer import direction_parts
 from eigenfeat.features.stack import Stack, StackSettings, fit_stack, refuse_equal_members, timed
 from eigenfeat.moments import Moments
-from eigenfeat.rows import ArrayRows, ChosenRows, Kept, LabelledRows, RandomRows
+from eigenfeat.rows import ArrayRows, ChosenRows, Kept, LabelledRows, RandomRows, RowSample
 from eigenfeat.scores.axes import ROWS_AN_AXIS, leading_axes
 from eigenfeat.solvers import DenseVectors
 from eigenfeat.stages import Affine, BaseMap, Beside, Chain, FeatureLayer, Fitted, GeometricMean, Softmax, Stage
@@ -90,6 +90,11 @@ class TrainingRows:
     def sample(self, count: int) -> tuple[Any, np.ndarray]:
         """All rows, which are at hand, and their keys."""
         return self.rows, self.own_keys
+
+    @cached_property
+    def basis_sample(self) -> RowSample:
+        """What a basis of the columns is learnt from."""
+        return basis_sample(self.rows)
 
     def behind(self, rows: Any) -> TrainingRows:
         """The same with other rows: these behind a base map."""
@@ -185,7 +190,7 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         if name == "axes":
             return Chain((principal_axes(training),))
         if isinstance(name, str):
-            return Chain((column_basis(basis_sample(training.rows), N_KNOTS, name == "products"),))
+            return Chain((column_basis(training.basis_sample, N_KNOTS, name == "products"),))
         rows, _ = training.sample(BASE_ROWS)
         self.base_map_ = clone(name).fit(rows.array, rows.labels)
         return Chain((BaseMap.of(self.base_map_, rows.array),))

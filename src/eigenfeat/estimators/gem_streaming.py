@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from eigenfeat.estimators.column_splines import basis_sample
 from eigenfeat.estimators.gem_choices import TrialRows, search_rows, taken_of_class
 from eigenfeat.estimators.key_sketch import CLASS_KEYS, DistinctKeys
 from eigenfeat.estimators.memory import expected_of_settings
@@ -24,6 +25,7 @@ from eigenfeat.rows import (
     ClassTotals,
     CodedStream,
     RowBlock,
+    RowSample,
     RowSource,
     Statistic,
     current,
@@ -169,6 +171,10 @@ class StreamedTraining:
         chosen = ChosenStream(self.raw.source, index)
         raw = replace(self.raw, source=chosen, totals=chosen.summed(ClassTotals(), "labels of a part"))
         return replace(self, raw=raw, rows=inputs.over(raw))
+
+    @cached_property
+    def basis_sample(self) -> RowSample:
+        return basis_sample(self.rows)
 
     @cached_property
     def totals(self) -> ClassTotals:

@@ -146,7 +146,7 @@ class LogitSolver:
         self._sample: Any = None
         self._preconditioner: Preconditioner | None = None
         self._pairs = no_pairs(self.objective.shape)
-        self._column_scale: np.ndarray | None = None
+        self._column_scales: dict[str, np.ndarray] = {}
         self._built_at = (1.0, 1.0)
         self._passes_since_build = 0.0
 
@@ -342,9 +342,11 @@ class LogitSolver:
         return self.objective if self._sample is None else self._sample
 
     def _scale(self) -> np.ndarray:
-        if self._column_scale is None:
-            self._column_scale = self.objective.column_scale()  # of all rows: a sample may lack rare columns
-        return self._column_scale
+        """Of all rows, because a sample may lack rare columns; these do no harm where it is damped."""
+        if self.solver not in self._column_scales:
+            objective = self._curving if self.solver == "sample" else self.objective
+            self._column_scales[self.solver] = objective.column_scale()
+        return self._column_scales[self.solver]
 
     def _build_cost(self) -> float:
         """Cost of a new preconditioner in passes."""

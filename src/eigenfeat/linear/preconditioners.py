@@ -25,8 +25,16 @@ RARE = 0.1
 """Share of the squares that a column should have in a sample below which it is not to be trusted."""
 
 
+OPTIMISM = 10.0
+"""What seems to be left to gain is too low by up to this factor: with pairs of steps, on GEM features of MNIST."""
+
+
 class Preconditioner(Protocol):
     """A symmetric positive definite approximation of the inverse Hessian."""
+
+    @property
+    def optimism(self) -> float:
+        """By what factor what it thinks is left to gain may be too low."""
 
     def solve(self, gradient: np.ndarray) -> np.ndarray: ...
 
@@ -68,6 +76,8 @@ class GramPreconditioner:
 
     triangles: np.ndarray
     gram_diagonal: np.ndarray
+
+    optimism = OPTIMISM
 
     @classmethod
     def build(cls, objective: LogitObjective, request: PreconditionerRequest) -> GramPreconditioner:
@@ -130,6 +140,8 @@ class DiagonalPreconditioner:
 
     diagonal: np.ndarray
     inverse: np.ndarray
+
+    optimism = OPTIMISM
 
     @classmethod
     def build(cls, objective: LogitObjective, request: PreconditionerRequest) -> DiagonalPreconditioner:

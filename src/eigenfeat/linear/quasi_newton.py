@@ -16,8 +16,6 @@ from eigenfeat.linear.preconditioners import Preconditioner
 from eigenfeat.linear.steps import PreconditionerAt, Step, line_search
 
 MAX_PAIRS = 30
-# The pairs' idea of what is left to gain is low by up to this factor, measured on GEM features of MNIST.
-OPTIMISM = 10.0
 # A step now and then promises several times too little: the highest of so many estimates counts.
 MEMORY = 2
 MAX_PAIR_BYTES = 600_000_000
@@ -55,7 +53,7 @@ def quasi_newton_steps(
         if step and np.vdot(direction, change) > 0:
             pairs.append((step * direction, change))
         n_passes = 1.0 + (step != 1)
-        estimates.append(-0.5 * OPTIMISM * slope)
+        estimates.append(-0.5 * preconditioner.optimism * slope)
         yield Step(reached, 0, n_passes, step, max(estimates))
         point = reached
 

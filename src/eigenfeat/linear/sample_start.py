@@ -25,7 +25,7 @@ START_SHARE = 0.05
 #: Times as many rows as the largest sample there are at least, and times as many as in the sample before it.
 START_FROM = 4
 GROWTH = 4
-START_GAP = 2e-2
+START_GAP = 5e-3
 START_STEPS = 30
 
 
