@@ -105,7 +105,7 @@ def peak_gigabytes() -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="2000 rows, few directions")
-    parser.add_argument("--cap", type=float, default=300.0, help="seconds after which scikit-learn is stopped")
+    parser.add_argument("--cap", type=float, default=600.0, help="seconds after which scikit-learn is stopped")
     parser.add_argument("--alpha", type=float, default=ALPHA)
     arguments = parser.parse_args()
     n_rows, n_components = (2000, 2) if arguments.quick else (60_000, 20)

@@ -78,7 +78,7 @@ def test_left_out_rows_are_not_in_the_sample(from_sample):
         (60_000, 2_000, [15_000]),
         (60_000, 11_585, []),
         (1_000_000, 1000, [25_000, 100_000]),
-        (20_000_000, 10_901, [62_500, 250_000, 1_000_000]),
+        (20_000_000, 10_901, [150_000, 600_000]),
     ],
 )
 def test_samples_grow_to_what_all_rows_are_worth(n_rows, n_columns, sizes):

@@ -18,7 +18,7 @@ from eigenfeat.linear.newton import newton_steps
 from eigenfeat.linear.objective import LogitObjective, LogitPoint
 from eigenfeat.linear.preconditioner_table import PRECONDITIONERS, build_cost, rows_to_draw
 from eigenfeat.linear.preconditioners import Preconditioner, PreconditionerRequest
-from eigenfeat.linear.quasi_newton import no_pairs, quasi_newton_steps
+from eigenfeat.linear.quasi_newton import gap_at, no_pairs, quasi_newton_steps
 from eigenfeat.linear.row_basis import RowBasis, is_wide
 from eigenfeat.linear.sample_start import end_of_sample, shares_to_start_from
 from eigenfeat.linear.steps import Step
@@ -198,8 +198,13 @@ class LogitSolver:
         self._set_alpha(alpha)
         objective = self.objective
         point = objective.at(self._start_of_sample(objective) if initial is None else self._start(initial))
-        gap, n_passes, n_iter, converged, separated = np.inf, 1.0, 0, False, False
-        for step in self._steps(point, tol):
+        n_passes, n_iter, separated = 1.0, 0, False
+        # A step over all rows costs a pass: where a sample has shown all of the way, none is needed.
+        gap = (
+            np.inf if self._sample is None else gap_at(point, self._preconditioner_at(objective, point, 1), self._pairs)
+        )
+        converged = gap <= tol * point.value
+        for step in () if converged else self._steps(point, tol):
             point, gap = step.point, step.gap
             n_iter += 1
             n_passes += step.n_passes

@@ -58,6 +58,12 @@ def quasi_newton_steps(
         point = reached
 
 
+def gap_at(point: LogitPoint, preconditioner: Preconditioner, pairs: Pairs) -> float:
+    """An estimate of what is left to gain, without a step."""
+    slope = float(np.vdot(point.gradient, two_loop(point.gradient, pairs, preconditioner)))
+    return 0.5 * preconditioner.optimism * slope if slope > 0 else np.inf
+
+
 def two_loop(
     gradient: np.ndarray,
     pairs: Pairs,

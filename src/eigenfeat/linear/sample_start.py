@@ -21,7 +21,7 @@ LEAST_ROWS_PER_COLUMN = 4
 #: together cost less than the one or two over all rows that they save.
 START_ROWS = 100_000
 START_ROWS_PER_COLUMN = 20
-START_SHARE = 0.05
+START_SHARE = 0.03
 #: Times as many rows as the largest sample there are at least, and times as many as in the sample before it.
 START_FROM = 4
 GROWTH = 4
