@@ -7,8 +7,8 @@ Rows are Covertype's (`EIGENFEAT_DATA`), copied with noise so that no two are al
 model is GEM with its settings given, so that every fit does the same: moments, eigenproblems, passes of the logit;
 with a penalty at which the logit reaches its tolerance in float32, so that models can be compared.
 Printed: seconds of the fit on one and on two workers of one thread each and in memory on two threads, their ratios, the
-steps and passes of the logit (in float32, rounding may take fits of the same rows another way), the peak memory of
-the client, bytes that passes sent to it, and the largest difference of probabilities.
+steps, passes and objective of the logit (in float32, rounding may take fits of the same rows another way), the peak
+memory of the client, bytes that passes sent to it, and the largest difference of probabilities.
 
 With ``--fourier``, all of Covertype (no copies) through 500 random Fourier features, in float64, where fits of the same
 rows take the same steps: held-out error on the cluster and in memory.
@@ -114,7 +114,7 @@ def on_workers(n_workers: int, X: np.ndarray, y: np.ndarray, copies: int, make: 
 
 def steps(model: GEMClassifier) -> str:
     last = model.classifiers_[0]
-    return f"{last.n_iter_} steps, {last.n_passes_:.0f} passes of the logit"
+    return f"{last.n_iter_} steps, {last.n_passes_:.0f} passes of the logit to {last.objective_:.4f}"
 
 
 def fourier(X: np.ndarray, y: np.ndarray, n_components: int) -> None:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from eigenfeat.linear import objective as objective_module
 from eigenfeat.linear import preconditioner_table
 from eigenfeat.linear.logit import LogitSolver
 from eigenfeat.linear.objective import LogitObjective
@@ -61,6 +62,18 @@ def test_values_along_a_step_take_one_pass_for_many_halvings():
     value = streamed.along(streamed.at(start), streamed.at(end))
     for step in (0.5, 0.25, 0.5**8, 0.5**12):
         assert value(step) == pytest.approx(expected(step), rel=1e-12)
+
+
+def test_the_scale_of_columns_is_that_of_the_same_rows(monkeypatch):
+    held, streamed = both()
+    held = held.without(np.flatnonzero(W == 0))  # as solvers have it
+    all_rows = held.column_scale()
+    monkeypatch.setattr(objective_module, "SCALE_ROWS", 400)
+    np.testing.assert_allclose(streamed.column_scale(), held.column_scale(), rtol=1e-12)
+    assert 0 < np.abs(held.column_scale() / all_rows - 1).max() < 0.5
+    part = streamed.left_out_parts(np.random.RandomState(0), None)[0]
+    left = streamed.without(part)
+    assert np.abs(left.column_scale() / all_rows - 1).max() < 0.5
 
 
 def test_samples_are_the_same_rows_with_the_same_weights():

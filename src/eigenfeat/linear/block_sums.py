@@ -224,13 +224,17 @@ class HessianProduct(Statistic):
 
 @dataclass(eq=False)
 class ColumnSquares(Statistic):
-    """Squares of the columns over rows weighted as they are, or with their mean curvature at a point C."""
+    """Squares of the columns over rows weighted as they are, or with their mean curvature at a point C; over a draw of
+    them, where there is one."""
 
     blocks: BlockObjectives
     C: np.ndarray | None = None
+    draw: Draw | None = None
     squares: Any = 0.0
 
     def update(self, block: RowBlock) -> None:
+        if self.draw is not None:
+            (block,) = self.draw(block)
         for _, objective in self.blocks.of(block):
             weights = objective.weights if self.C is None else objective.mean_curvature(objective.seen(self.C))
             self.squares = self.squares + objective.passes.weighted_squares(weights)

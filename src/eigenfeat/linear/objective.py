@@ -30,6 +30,11 @@ more makes the matrix a worse likeness of the Hessian.
 """
 
 
+SCALE_ROWS = 2_000_000
+"""Rows at most that tell how large columns are: rare ones are not to be missed, but a pass over all costs as much as a
+step."""
+
+
 @dataclass(frozen=True, eq=False)
 class LogitPoint:
     """The objective at one point.
@@ -194,9 +199,12 @@ class LogitObjective:
         return self.passes.weighted_squares(self.mean_curvature(point))
 
     def column_scale(self) -> np.ndarray:
-        """One over the mean square of every column, zero for one that is empty."""
-        squares = self.passes.weighted_squares(self.weights)
-        return np.divide(1.0, squares, out=np.zeros_like(squares), where=squares > 0)
+        """One over the mean square of every column, zero for one that is empty, of `SCALE_ROWS` rows at most."""
+        share = share_to_scale_by(self.passes.n_rows)
+        if share == 1:
+            return inverse_of_squares(self.passes.weighted_squares(self.weights))
+        chosen = np.flatnonzero(self._uniforms(0) < share)
+        return inverse_of_squares(self.passes.of_rows(chosen).weighted_squares(self.weights[chosen] / share))
 
     def curved_sample(
         self, point: LogitPoint | None, n_rows: int, seed: int, scale: np.ndarray | None
@@ -248,6 +256,15 @@ class Curvature:
             _curve(self.probabilities[rows], self.weights[rows], values)
 
         return self.passes.there_and_back(V, middle) + self.objective.alpha * self.objective.penalised(V)
+
+
+def share_to_scale_by(n_rows: int) -> float:
+    """Of the rows: those that tell how large columns are."""
+    return min(1.0, SCALE_ROWS / max(1, n_rows))
+
+
+def inverse_of_squares(squares: np.ndarray) -> np.ndarray:
+    return np.divide(1.0, squares, out=np.zeros_like(squares), where=squares > 0)
 
 
 def row_losses(scores: np.ndarray, objective: LogitObjective) -> np.ndarray:

@@ -29,7 +29,7 @@ from eigenfeat.linear.block_sums import (
 )
 from eigenfeat.linear.by_weight import evenness, light_below
 from eigenfeat.linear.calibration import MANY_ROWS, N_FOLDS
-from eigenfeat.linear.objective import LIGHT_SHARE, LogitObjective
+from eigenfeat.linear.objective import LIGHT_SHARE, LogitObjective, inverse_of_squares, share_to_scale_by
 from eigenfeat.linear.passes import Passes
 from eigenfeat.linear.steps import part_way
 from eigenfeat.rows import ClassTotals, RowSource, joined_and_freed, joined_blocks
@@ -179,8 +179,12 @@ class StreamedObjective:
         return replace(self, passes=replace(self.passes, n_rows=totals.n_rows), compact=compact, blocks=blocks)
 
     def column_scale(self) -> np.ndarray:
-        squares = self.compact.summed(ColumnSquares(self.blocks), "squares of columns").squares
-        return np.divide(1.0, squares, out=np.zeros_like(squares), where=squares > 0)
+        share = share_to_scale_by(self.passes.n_rows)
+        empty = ColumnSquares(self.blocks)
+        if share < 1:  # the draw leaves out who is left out
+            draw = Draw(share, 0, self.blocks.left_out)
+            empty = ColumnSquares(replace(self.blocks, left_out=None), draw=draw)
+        return inverse_of_squares(self.compact.summed(empty, "squares of columns").squares / share)
 
     def curved_squares(self, point: StreamedPoint | None) -> np.ndarray:
         C = np.zeros(self.shape) if point is None else point.coefficients
