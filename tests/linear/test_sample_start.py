@@ -84,3 +84,11 @@ def test_left_out_rows_are_not_in_the_sample(from_sample):
 def test_samples_grow_to_what_all_rows_are_worth(n_rows, n_columns, sizes):
     passes = SimpleNamespace(n_rows=n_rows, n_columns=n_columns)
     assert np.allclose(np.array(sample_start.shares_to_start_from(passes)) * n_rows, sizes)
+
+
+def test_no_step_over_all_rows_where_samples_have_shown_the_way(monkeypatch):
+    monkeypatch.setattr(sample_start, "LEAST_ROWS", 100)
+    loose, exact = in_memory(W).fit(1e-2, tol=0.3), in_memory(W).fit(1e-2, tol=1e-8)
+    assert loose.converged and (loose.n_iter, loose.n_passes) == (0, 1)
+    assert exact.objective < loose.objective <= exact.objective + loose.gap < 1.3 * loose.objective
+    assert exact.n_iter > 0
