@@ -22,7 +22,7 @@ from eigenfeat.estimators.gem_choices import (
     sample_by_key,
 )
 from eigenfeat.estimators.gem_trials import LeftOut, Recipe
-from eigenfeat.estimators.validation import row_keys
+from eigenfeat.estimators.row_keys import row_keys
 from eigenfeat.export.archive import Refusal
 from eigenfeat.features.hat_products import HatProductMap
 from eigenfeat.features.maps import PowerMap

@@ -7,7 +7,7 @@ import pytest
 
 import eigenfeat.rows
 from eigenfeat import MultinomialLogit
-from eigenfeat.linear import preconditioner_table, sample_start
+from eigenfeat.linear import logit, preconditioner_table, sample_start
 from eigenfeat.linear.logit import LogitSolver
 from eigenfeat.rows import as_row_source
 
@@ -92,3 +92,26 @@ def test_no_step_over_all_rows_where_samples_have_shown_the_way(monkeypatch):
     assert loose.converged and (loose.n_iter, loose.n_passes) == (0, 1)
     assert exact.objective < loose.objective <= exact.objective + loose.gap < 1.3 * loose.objective
     assert exact.n_iter > 0
+
+
+def test_a_step_cut_short_sends_preconditioners_to_all_rows(monkeypatch):
+    """Rows far out that a sample lacks would cut one step after the other."""
+    monkeypatch.setattr(sample_start, "LEAST_ROWS", 100)
+    monkeypatch.setattr(sample_start, "START_ROWS", 900)
+    monkeypatch.setattr(preconditioner_table, "MIN_GRAM_ROWS", 100)
+    passes, objectives = [], []
+    for cut_short in (0.5, 0.0):  # zero: never
+        monkeypatch.setattr(logit, "CUT_SHORT", cut_short)
+        fits = [far_out_rows(seed).fit(1e-4, tol=1e-6) for seed in range(3)]
+        passes.append(sum(fit.n_passes for fit in fits))
+        objectives.append([fit.objective for fit in fits])
+    assert passes[0] < 0.9 * passes[1]
+    np.testing.assert_allclose(*objectives, rtol=2e-5)
+
+
+def far_out_rows(seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(N, D))
+    rows[rng.permutation(N)[:60]] += 1000 * rng.normal(size=(60, D))
+    labels = np.argmax(np.clip(rows[:, :K], -2, 2) @ rng.normal(size=(K, K)) + rng.gumbel(size=(N, K)), axis=1)
+    return LogitSolver(as_row_source(rows, labels=labels), K, smoothing=0.1)

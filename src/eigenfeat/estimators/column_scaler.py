@@ -10,8 +10,9 @@ from sklearn.base import OneToOneFeatureMixin
 
 from eigenfeat._sklearn import StrOptions, check_feature_names_in, checked_fit
 from eigenfeat.estimators.edge import Estimator, FeaturesMixin, lazy_on_dask
+from eigenfeat.estimators.row_keys import row_keys
 from eigenfeat.estimators.streaming import is_stream, streamed
-from eigenfeat.estimators.validation import check_weights, row_keys
+from eigenfeat.estimators.validation import check_weights
 from eigenfeat.features.columns import WORDS, ColumnTable, sample_size, treat_columns
 from eigenfeat.rows import ArrayRows, RowSource, sampled
 from eigenfeat.stages import Chain, Fitted, TreatedColumns

@@ -9,7 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenfeat._sklearn import Integral, Interval, check_feature_names_in, checked_fit
 from eigenfeat.estimators.edge import Estimator, FeaturesMixin
-from eigenfeat.estimators.validation import check_weights, row_keys
+from eigenfeat.estimators.row_keys import row_keys
+from eigenfeat.estimators.validation import check_weights
 from eigenfeat.features.column_basis import column_basis
 from eigenfeat.features.columns import sample_size
 from eigenfeat.rows import ArrayRows, RowSample, RowSource, sampled

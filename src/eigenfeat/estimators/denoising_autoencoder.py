@@ -12,8 +12,9 @@ from sklearn.utils import check_random_state
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import ComponentsMixin, Estimator, renamed_parameters
 from eigenfeat.estimators.magnitudes import check_magnitudes
+from eigenfeat.estimators.row_keys import distinct_keys, row_keys
 from eigenfeat.estimators.streaming import has_sparse_blocks, is_stream, refuse_source, streamed
-from eigenfeat.estimators.validation import check_weights, distinct_keys, row_keys
+from eigenfeat.estimators.validation import check_weights
 from eigenfeat.rows import current, joined_blocks, sampled
 from eigenfeat.scores.autoencoder import HiddenLayer
 from eigenfeat.scores.choosing import (

@@ -15,8 +15,9 @@ from eigenfeat.estimators.column_splines import basis_sample
 from eigenfeat.estimators.gem_choices import TrialRows, search_rows, taken_of_class
 from eigenfeat.estimators.key_sketch import CLASS_KEYS, DistinctKeys
 from eigenfeat.estimators.memory import expected_of_settings
+from eigenfeat.estimators.row_keys import row_keys
 from eigenfeat.estimators.streaming import coded, may_be_held, streamed
-from eigenfeat.estimators.validation import FEW_DIFFERENT, class_weights, row_keys
+from eigenfeat.estimators.validation import FEW_DIFFERENT, class_weights
 from eigenfeat.features.layer import LayerSettings
 from eigenfeat.features.stack import StackSettings
 from eigenfeat.rows import (

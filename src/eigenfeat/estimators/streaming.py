@@ -10,7 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from eigenfeat.estimators.magnitudes import check_magnitudes
-from eigenfeat.estimators.validation import class_weights, row_keys
+from eigenfeat.estimators.row_keys import row_keys
+from eigenfeat.estimators.validation import class_weights
 from eigenfeat.rows import (
     ArrayRows,
     Block,

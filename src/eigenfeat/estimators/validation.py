@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from eigenfeat._sklearn import check_sample_weight
 from eigenfeat.estimators.magnitudes import check_weight_magnitudes
+from eigenfeat.estimators.row_keys import row_keys
 from eigenfeat.estimators.storage import check_targets
 from eigenfeat.linear.calibration import is_at_bound
 from eigenfeat.moments import Moments
@@ -210,39 +211,6 @@ def left_out_keys(groups, X, labels: np.ndarray, weights: np.ndarray | None) -> 
     n_before = np.empty(len(keys), dtype=np.int64)
     n_before[order] = place - np.maximum.accumulate(np.where(is_first, place, 0))
     return row_keys(np.column_stack([keys, labels, n_before]))
-
-
-@np.errstate(over="ignore")
-def row_keys(X, precision: DTypeLike = np.float64) -> np.ndarray:
-    """(n,) integers from the bits of each row: rows that are equal, as numbers of this type, have equal keys.
-
-    Neither where a row stands matters nor whether it is stored as a dense or a sparse one.
-    """
-    columns = _mix(np.arange(X.shape[1], dtype=np.uint64))
-    if sparse.issparse(X):  # as if zeros were stored: what an entry adds beyond that of a zero in its place
-        bits = (X.data.astype(precision).astype(np.float64) + 0.0).view(np.uint64)
-        mixed = _mix(bits ^ columns[X.indices]) - _mix(columns)[X.indices]
-        totals = np.concatenate([[np.uint64(0)], np.cumsum(mixed, dtype=np.uint64)])
-        sums = totals[X.indptr[1:]] - totals[X.indptr[:-1]] + _mix(columns).sum(dtype=np.uint64)
-    else:
-        sums = np.empty(len(X), dtype=np.uint64)
-        for start in range(0, len(X), 1024):  # a block at a time: no copy of X
-            numbers = X[start : start + 1024].astype(precision).astype(np.float64)
-            bits = (numbers + 0.0).view(np.uint64)  # + 0.0: the two zeros are equal
-            sums[start : start + 1024] = _mix(bits ^ columns).sum(axis=1, dtype=np.uint64)
-    return (_mix(sums) >> np.uint64(33)).astype(np.int64)
-
-
-def distinct_keys(X) -> np.ndarray:
-    """(n, 3) integers, equal where rows are; the first, by which they sort, does not tell float32 from float64."""
-    return np.column_stack([row_keys(X, np.float32), row_keys(X), row_keys(X[:, ::-1])])
-
-
-def _mix(bits: np.ndarray) -> np.ndarray:
-    """Scatter bits (the finaliser of splitmix64)."""
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
 
 
 def warn_of_temperature(temperature: float, estimator: str) -> None:

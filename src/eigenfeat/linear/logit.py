@@ -33,6 +33,9 @@ SMOOTHED_NEWTON_GAP = 1e-3
 # Another preconditioner must promise this many times its cost: what is left of the way is not known. Measured
 # (benchmarks/speed/constants.py), margins from 1 to 16 take the same time, and none (always renew) twice as long.
 REBUILD_MARGIN = 2.0
+# A step over all rows that is shorter than this went where rows that the sample lacks curve: the next preconditioner
+# is made of all rows, for the price of such a step.
+CUT_SHORT = 0.5
 # What a halving of the curvature of all rows counts beside one of the rows that have any.
 SCALE_AGE = 0.1
 # Fits that leave rows out for one number, the temperature, need no more than this.
@@ -271,6 +274,8 @@ class LogitSolver:
             yield step
             if step.gap <= max(tol, newton_gap) * point.value or step.step == 0:
                 break
+            if self._sample is not None and step.step < CUT_SHORT:
+                self._sample = self._preconditioner = None
         yield from newton_steps(self.objective, point, preconditioner_at)
 
     def _start_of_sample(self, objective: Any) -> np.ndarray:
