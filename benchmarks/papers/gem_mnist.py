@@ -61,6 +61,7 @@ PRINTED = {
 OURS = {"base_map": None, "feature_map": "soft-cubic", "label_smoothing": 0.2, "ridge": 0.5}
 GEM = OURS | {"n_components": 30, "alpha": 2e-4}
 SUBCLASS = OURS | {"subclasses": 2, "n_components": 6, "alpha": 2e-4}
+FOUR = SUBCLASS | {"subclasses": 4, "n_components": 3}
 ROOT, SQUARE = PowerMap((1,), soft=True), PowerMap((1, 2), soft=True)
 # The first layer of deep GEM follows the authors' public demonstration: few powers, no threshold.
 DEEP = OURS | {
@@ -79,7 +80,7 @@ CANDIDATES: dict[str, list[dict]] = {
     ],
     "default": [{}],
     "gem": [GEM | {"min_eigenvalue": threshold} for threshold in (2.5, 1.5)],
-    "subclass": [SUBCLASS, SUBCLASS | {"alpha": 5e-4}],
+    "subclass": [SUBCLASS, FOUR],
     "deep": [DEEP | {"min_eigenvalue": [None, threshold]} for threshold in (7.5, 5.0)],
     "three": [
         DEEP
@@ -93,7 +94,8 @@ CANDIDATES: dict[str, list[dict]] = {
 }
 MEMBERS: dict[str, dict] = {
     "subclass": SUBCLASS,
-    **{f"subclass, seed {seed}": SUBCLASS | {"random_state": seed} for seed in (1, 2)},
+    "four sub-classes": FOUR,
+    **{f"four sub-classes, seed {seed}": FOUR | {"random_state": seed} for seed in (1, 2)},
     "deep": CANDIDATES["deep"][0],
 }
 """Models that the combination may take."""

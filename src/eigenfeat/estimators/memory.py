@@ -10,6 +10,8 @@ from eigenfeat.stages.layer import FACTORED
 
 #: Blocks of rows and their features that are worked on at a time, in all threads together.
 BLOCKS = 50_000_000
+#: Moments beside which problems hold second moments of all classes, and their copies in float32.
+MOMENTS = 2.5
 #: Scores of all rows that an optimiser holds: at the point, the step, the gradient and their products.
 SCORES = 4
 
@@ -38,7 +40,7 @@ def expected_bytes(
     >>> f"{expected_bytes(60_000, 784, 10, 1800, 12_000, itemsize=4) / 1e9:.1f} GB"
     '1.5 GB'
     """
-    moments = n_classes * n_columns**2 * 8
+    moments = MOMENTS * n_classes * n_columns**2 * 8
     projections = n_rows * n_directions * itemsize
     scores = SCORES * n_rows * n_classes * 8
     if n_features <= n_rows:

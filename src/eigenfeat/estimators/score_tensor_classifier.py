@@ -12,12 +12,12 @@ from eigenfeat._sklearn import COUNT, N_JOBS, POSITIVE, HasMethods, Integral, In
 from eigenfeat.estimators.column_scaler import COLUMNS_CONSTRAINT
 from eigenfeat.estimators.edge import Estimator, ScoresMixin
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
+from eigenfeat.estimators.row_keys import distinct_keys
 from eigenfeat.estimators.score_tensor import ScoreTensorFeatures
 from eigenfeat.estimators.validation import (
     check_class_labels,
     check_weights,
     class_weights,
-    distinct_keys,
     left_out_keys,
 )
 from eigenfeat.features.maps import FeatureMap, as_feature_map

@@ -60,9 +60,12 @@ class StackSettings:
     def narrowed(self, n_columns: int, n_given: int) -> StackSettings:
         """With so many columns at most in every layer that leaves their number to us, and so many in one that does not.
 
-        Of directions that are asked for, the strongest are kept.
+        Of directions that are asked for, the strongest are kept. Hidden layers have half as many of those: problems of
+        the next layer cost the cube of their columns.
         """
-        return replace(self, layers=tuple(layer.narrowed(n_columns, n_given) for layer in self.layers))
+        *hidden, last = self.layers
+        narrow = (*(layer.narrowed(n_columns, n_given // 2) for layer in hidden), last.narrowed(n_columns, n_given))
+        return replace(self, layers=narrow)
 
     def of_member(self, n_members: int, n_classes: int, has_events: bool = False) -> StackSettings:
         """The settings of a member of an ensemble, whose own random numbers make it differ from the others.
@@ -317,11 +320,12 @@ def _stay_there(rows: RowSource, n_classes: int, n_rows: int) -> bool:
 
 
 def _refuse_beyond_memory(n_classes: int, n_columns: int, n_rows: int) -> None:
-    """Moments as matrices take k d² numbers; rows fewer than columns are kept instead."""
-    needed, memory = matrix_bytes(n_classes, n_columns), _memory_bytes()
+    """Moments as matrices take k d² numbers, and problems made of them as many; fewer rows than columns are kept."""
+    needed, memory = 2 * matrix_bytes(n_classes, n_columns), _memory_bytes()
     if n_columns <= n_rows and needed > memory:
         raise ValueError(
-            f"Second moments of {n_classes} classes in {n_columns} columns take {needed / 1e9:.1f} GB, the machine has "
+            f"Second moments of {n_classes} classes in {n_columns} columns, and the problems made of them, take "
+            f"{needed / 1e9:.1f} GB, the machine has "
             f"{memory / 1e9:.1f} GB. Take fewer n_components or a map of fewer columns in the layer below, "
             "max_components, keep_inputs=False there, or fewer subclasses."
         )

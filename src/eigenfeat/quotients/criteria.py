@@ -137,26 +137,33 @@ def contrast(
     """
     contrasts = list(contrasts)
     means = moments.means
-    signals: dict[object, SymmetricForm] = {}
+    seconds: dict[object, SymmetricForm] = {}  # a matrix above and below is held once
     noises: dict[object, SymmetricForm] = {}
+
+    def second_moment(mixture: Mixture) -> SymmetricForm:
+        if _key(mixture) not in seconds:
+            seconds[_key(mixture)] = moments.second_moment(mixture)
+        return seconds[_key(mixture)]
+
     quotients = []
     for (u, v), label in zip(contrasts, labels or [_label(moments, u, v) for u, v in contrasts]):
         if _key(v) not in noises:
-            alone = isinstance(v, str)
-            below = regularisation.noise(moments, None if alone else v, IDENTITY if alone else noise)  # type: ignore[arg-type]
+            if isinstance(v, str):
+                below = regularisation.noise(moments, None, "identity")
+            elif noise == "second_moment":
+                below = regularisation.of_second_moment(second_moment(v), moments, v)
+            else:
+                below = regularisation.noise(moments, v, noise)
             noises[_key(v)] = below if extra_noise is None else extra_noise + below
         centred = noise == "covariance" and not isinstance(v, str)
-        pair = (_key(u), _key(v)) if centred else _key(u)
-        if pair not in signals:
-            signals[pair] = moments.second_moment(u, about=v if centred else "origin")
+        # About the mean of v, a signal serves one pair only: k² of them are not held here.
+        signal = moments.second_moment(u, about=v) if centred else second_moment(u)
         reference = means[u : u + 1] if isinstance(u, int) else (moments.proportions(u) @ means)[None]
         origin = moments.proportions(v) @ means if centred else None  # type: ignore[arg-type]
         kind = "centred_contrast" if centred else "contrast"
         if origin is not None:
             reference = reference - origin
-        quotients.append(Quotient(signals[pair], noises[_key(v)], None, reference, origin, label, kind))
-        if centred:  # such a signal serves one pair only: do not hold k² of them
-            del signals[pair]
+        quotients.append(Quotient(signal, noises[_key(v)], None, reference, origin, label, kind))
     return quotients
 
 

@@ -43,11 +43,16 @@ class Regularisation:
         if kind == "identity":
             return identity_like(moments.second_moment(mixture))
         if kind == "within":
-            form, about = moments.within(mixture), "class"
-        elif kind == "covariance":
-            form, about = moments.covariance(mixture), mixture  # type: ignore[assignment]
-        else:
-            form, about = moments.second_moment(mixture), "origin"
+            return self._of_form(moments.within(mixture), moments, mixture, "class")
+        if kind == "covariance":
+            return self._of_form(moments.covariance(mixture), moments, mixture, mixture)
+        return self.of_second_moment(moments.second_moment(mixture), moments, mixture)
+
+    def of_second_moment(self, form: SymmetricForm, moments: Moments, mixture: Mixture = None) -> SymmetricForm:
+        """The second moment of a mixture, which is at hand, regularised as a noise matrix."""
+        return self._of_form(form, moments, mixture, "origin")
+
+    def _of_form(self, form: SymmetricForm, moments: Moments, mixture: Mixture, about: Mixture | str) -> SymmetricForm:
         if self.shrinkage is not None:
             form = self._shrunk(form, moments, mixture, about)
         return self.with_ridge(form, moments)

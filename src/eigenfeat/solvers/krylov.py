@@ -31,8 +31,6 @@ NAME = "krylov"
 
 #: Columns of all blocks together that are worked on at once: enough for BLAS, little for memory.
 SIDE_BY_SIDE = 512
-#: The noise's condition number up to which its factor in float32 is a good guide.
-GUIDE_CONDITION = 1e5
 #: Basis columns a direction: before the residuals begin to fall, for each digit they fall by, at which to give up.
 #: The first two tell when to look for convergence, which costs as much as a step. They are set low: a look too early
 #: costs that step, one too late all steps since (benchmarks/speed/constants.py measures 3.0-4.5 and 0.85-1.3).
@@ -41,7 +39,8 @@ ONSET, PER_DIGIT, GIVE_UP = 3.0, 0.65, 16
 KRYLOV_SIZE, KRYLOV_SHARE = 256, 1 / GIVE_UP
 #: Ritz vectors kept beyond those asked for: the last ones converge last.
 GUARD = 4
-#: Rounds of residual corrections before the dense solver takes over.
+#: Rounds of residual corrections before the dense solver takes over. With a guide in float32 each leaves about its
+#: rounding times the noise's condition number of the residuals: a guide serves where so many are enough.
 CORRECTIONS = 4
 #: Tolerance down to which a float32 eigendecomposition of the projected matrix, half the cost of a float64 one, serves.
 SINGLE_TOL = 1e-5
@@ -62,8 +61,8 @@ def solve_group(quotients: Sequence[Quotient], request: Request) -> list[Directi
     k = _wanted(request)
     if k * GIVE_UP > noise.rank:
         return dense.solve_group(quotients, request)
-    whitener = _Whitener(noise)
-    noise_form = _in_type(quotients[0].noise, request.dtype)
+    whitener = _Whitener(noise, request.tol)
+    noise_form = _in_type(quotients[0].noise, request.dtype, keep=False)
     step = max(1, SIDE_BY_SIDE // _block_size(k))
     results: list[Directions] = []
     for start in range(0, len(quotients), step):
@@ -81,11 +80,12 @@ def solve_group(quotients: Sequence[Quotient], request: Request) -> list[Directi
 
 
 class _Whitener:
-    """W and Wᵀ on stacks of row vectors, in float32 where the noise's condition allows it."""
+    """W and Wᵀ on stacks of row vectors, in float32 where that is a good enough guide to a tolerance."""
 
-    def __init__(self, noise: NoiseFactor) -> None:
+    def __init__(self, noise: NoiseFactor, tol: float) -> None:
         self.rank = noise.rank
-        self.dtype = np.dtype(np.float32 if noise.condition <= GUIDE_CONDITION else np.float64)
+        rounding = float(np.finfo(np.float32).eps) * noise.condition
+        self.dtype = np.dtype(np.float32 if rounding**CORRECTIONS <= tol else np.float64)
         if isinstance(noise, CholeskyNoise):
             # A triangular product runs at twice the speed of a triangular solve; a guide may be inverted.
             factor = noise.lower.astype(self.dtype, order="F")
@@ -121,12 +121,13 @@ def _block_size(n_components: int) -> int:
     return 8 * -(-(n_components + 8) // 16)
 
 
-def _in_type(form: SymmetricForm, dtype: np.dtype) -> DenseForm:
+def _in_type(form: SymmetricForm, dtype: np.dtype, keep: bool = True) -> DenseForm:
+    """A form in another type; ``keep``: whether others will ask for it in float32."""
     if not isinstance(form, DenseForm):
         return DenseForm(form.toarray().astype(dtype, copy=False))
     if form.dtype == dtype:
         return form
-    if dtype != np.float32:
+    if dtype != np.float32 or not keep:
         return DenseForm(form.matrix.astype(dtype), form.shift)
     known = _SINGLE.get(form)
     if known is None:
