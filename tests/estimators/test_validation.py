@@ -1,4 +1,4 @@
-"""What is refused, with which words; and keys that say which rows are equal."""
+"""What is refused, with which words; and keys of groups."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from eigenfeat.estimators.row_keys import row_keys
 from eigenfeat.estimators.validation import (
     check_class_labels,
     check_kernel_takes,
@@ -15,7 +16,6 @@ from eigenfeat.estimators.validation import (
     class_weights,
     group_keys,
     left_out_keys,
-    row_keys,
 )
 from eigenfeat.moments import DenseMoments
 
@@ -106,30 +106,6 @@ def test_moments():
     ):
         with pytest.raises(ValueError, match=message):
             check_moments(moments, labels, fourth, estimator="It")
-
-
-@given(st.lists(st.lists(st.sampled_from([0.0, -0.0, 1.0, 2.5]), min_size=3, max_size=3), min_size=1, max_size=20))
-def test_equal_rows_have_equal_keys_and_others_other_ones(rows):
-    rows = np.array(rows)
-    keys = row_keys(rows)
-    _, code = np.unique(rows + 0.0, axis=0, return_inverse=True)
-    same_row, same_key = code[:, None] == code, keys[:, None] == keys
-    np.testing.assert_array_equal(same_row, same_key)
-    np.testing.assert_array_equal(row_keys(rows[::-1]), keys[::-1])
-
-
-def test_keys_of_sparse_rows_tell_rows_apart_too():
-    rows = np.array([[0.0, 1, 2], [0, 1, 2], [1, 0, 2], [0, 0, 0]])
-    keys = row_keys(sparse.csr_array(rows))
-    np.testing.assert_array_equal(keys == keys[0], [True, True, False, False])
-
-
-def test_keys_do_not_depend_on_storage():
-    rows = np.random.default_rng(0).integers(-1, 2, size=(20, 6)).astype(float)
-    with_zeros = sparse.csr_array(np.ones_like(rows))
-    with_zeros.data[:] = rows.ravel()
-    np.testing.assert_array_equal(row_keys(sparse.csr_array(rows)), row_keys(rows))
-    np.testing.assert_array_equal(row_keys(with_zeros), row_keys(rows))
 
 
 def test_groups_are_keys_of_their_own():
