@@ -7,7 +7,7 @@ import pytest
 from kept_stream import N, Stream
 
 import eigenfeat.rows
-from eigenfeat.rows.keeping import Candidate, Kept, choose, kept
+from eigenfeat.rows.keeping import Candidate, Kept, choose, choose_elsewhere, kept
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,24 @@ def test_of_two_the_one_that_takes_less_time_to_use_is_kept():
     with eigenfeat.rows.streaming("1MB"):
         place, choice = choose([slow, quick], N)
     assert (place, choice) == (1, Kept("projections", "memory", N * 44, choice.seconds_a_pass, choice.reason))
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "memory", "seconds_a_row", "what"),
+    [
+        (10_000, 1e9, 1e-8, "projections"),  # twenty passes: 2e-7 s a row, and 44 bytes are written in 1e-7 s
+        (1_000_000, 1e9, 1e-8, "inputs"),  # six passes, for a sample shows the way
+        (1_000_000, 1e9, 1e-7, "projections"),
+        (1_000_000, 2e8, 1e-7, "inputs"),  # no room
+    ],
+)
+def test_workers_keep_what_costs_least_and_has_room(n_rows, memory, seconds_a_row, what):
+    stream = Stream()
+    stream.memory = memory
+    candidates = [Candidate("inputs", stream, seconds_a_row), Candidate("projections", Stream())]
+    place, choice = choose_elsewhere(candidates, n_rows)
+    assert (choice.what, choice.where, choice.n_bytes) == (what, "workers", n_rows * 44)
+    assert candidates[place].what == what
 
 
 def test_what_passes_take_beside_is_no_room_for_rows():

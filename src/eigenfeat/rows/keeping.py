@@ -22,8 +22,12 @@ from eigenfeat.rows.streaming import current
 DISK_SPEED = 1e9
 #: Bytes a second that memory is read at: assumed.
 MEMORY_SPEED = 1e10
-#: Passes that a fit is expected to make over what is kept.
+#: Passes that a fit is expected to make over what is kept; of so many rows it starts from where a sample ends, and then
+#: made 1 to 10 (benchmarks/speed/out_of_core.py, dask_scaling.py).
 EXPECTED_PASSES = 20
+MANY_ROWS, PASSES_OF_MANY = 400_000, 6
+#: Bytes a second that a worker writes to memory it has not had before: 3e8 to 1e9 where dask_scaling.py was measured.
+WORKER_SPEED = 4e8
 #: Of the memory of workers that blocks may take up: beyond 0.6 of it they are written to disk.
 WORKERS_SHARE = 0.5
 #: Blocks that are timed.
@@ -69,16 +73,28 @@ def choose(candidates: Sequence[Candidate], n_rows: int, beside: int = 0) -> tup
 
 
 def choose_elsewhere(candidates: Sequence[Candidate], n_rows: int) -> tuple[int, Kept]:
-    """The last candidate, the quickest to use, of those that the workers hold without spilling; else the first."""
+    """The cheapest of the candidates that the workers hold without spilling; the first where none is.
+
+    The first is there already. What is quicker to use has to be written once.
+    """
     view: Any = candidates[0].source
     while hasattr(view, "source"):
         view = view.source
     sizes = [n_rows * _row_bytes(candidate.source) for candidate in candidates]
     # The first, and what it was made of, are there already; workers write to their disks from 0.6 of their memory on.
     room = WORKERS_SHARE * view.memory - 2 * sizes[0]
-    place = max((i for i, size in enumerate(sizes) if size <= room), default=0)
+    seconds = [
+        one.seconds_a_row * n_rows * passes_expected(n_rows) + sizes[i] / WORKER_SPEED * (i > 0)
+        for i, one in enumerate(candidates)
+    ]
+    place = min((i for i, size in enumerate(sizes) if i == 0 or size <= room), key=lambda i: seconds[i])
     reason = f"{_amount(sizes[place])} beside {_amount(view.memory)} of memory of all workers"
     return place, Kept(candidates[place].what, "workers", sizes[place], 0.0, reason)
+
+
+def passes_expected(n_rows: int) -> int:
+    """Over all of so many rows."""
+    return EXPECTED_PASSES if n_rows < MANY_ROWS else PASSES_OF_MANY
 
 
 def kept(source: RowSource, choice: Kept, n_rows: int) -> RowSource:
@@ -96,14 +112,13 @@ class Option:
     kept: Kept
     once: float = 0.0
 
-    @property
-    def seconds(self) -> float:
-        return EXPECTED_PASSES * self.kept.seconds_a_pass + self.once
+    def seconds(self, n_passes: int) -> float:
+        return n_passes * self.kept.seconds_a_pass + self.once
 
 
 def _cheapest(candidates: Sequence[Candidate], n_rows: int, beside: int) -> tuple[int, Kept]:
     options = [option for place, one in enumerate(candidates) for option in _options(place, one, n_rows, beside)]
-    best = min(options, key=lambda option: option.seconds)
+    best = min(options, key=lambda option: option.seconds(passes_expected(n_rows)))
     return best.place, best.kept
 
 

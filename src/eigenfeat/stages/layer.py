@@ -38,7 +38,8 @@ from eigenfeat.stages.stage import Stage
 FACTORED = 1.6
 """What a fit to the rows of a layer takes beside them: a factored Gram matrix, and the part of it being summed."""
 PROJECTING_SPEED = 4e10
-"""Operations a second at which a core projects rows, for the choice of what to keep: assumed."""
+"""Multiplications, each with its addition, a second with which a core projects rows, for the choice of what to keep:
+assumed."""
 
 MAX_INPUTS = 64
 """Inputs at most for projections to be made again in every pass, when they are eight times as many: that is no slower
@@ -315,9 +316,10 @@ class LayerStream(StreamView):
         layer = layer.astype(source.dtype)
         projected: Any = mapped(source, InputsBesideProjections(layer))
         n_inputs = projected.n_columns - layer.projection.n_columns(source.n_columns)
-        operations = 2.0 * source.n_columns * layer.projection.n_columns(source.n_columns)
+        operations = float(source.n_columns * layer.projection.n_columns(source.n_columns))
+        cores = blas_threads() if source.is_local else 1  # elsewhere seconds are those of one worker's thread
         candidates = (
-            Candidate("inputs", source, operations / (PROJECTING_SPEED * blas_threads())),
+            Candidate("inputs", source, operations / (PROJECTING_SPEED * cores)),
             Candidate("inputs beside projections" if n_inputs else "projections", projected),
         )
         choices: tuple[Expand, ...] = (ExpandedInputs(layer), ExpandedProjections(layer, n_inputs))
