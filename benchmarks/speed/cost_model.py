@@ -1,12 +1,13 @@
 """The cost model of docs/scaling.md against a cluster of this machine: operations, bytes, memory and passes of a fit.
 
-    python benchmarks/speed/cost_model.py [--rows 200000]
+    python benchmarks/speed/cost_model.py [--rows 1000000]
     python benchmarks/speed/cost_model.py --plan
 
 GEM with its settings given is fitted to drawn rows (float32) on two workers of one thread: once at a base size, then
-with twice the rows, twice the columns, and twice the directions. Of every pass the CPU seconds of both workers, the
-bytes that the client sent and was sent, and those that workers sent each other are counted. A model holds where
-operations a second do not depend on the size, and bytes are those it names.
+with twice the rows, twice the columns, and twice the directions. Of every pass over all rows the CPU seconds of both
+workers, the bytes that the client sent and was sent, and those that workers sent each other are counted (these also
+hold a block of rows now and then, which another worker had time for). A model holds where operations a second do not
+depend on the size, and bytes are those it names.
 
 Printed, a line a step and size: passes, CPU seconds of one, 10⁹ operations of the model a CPU second; bytes between
 client and workers and among workers, each with what the model says; then the memory of a worker beyond what it had
@@ -21,18 +22,22 @@ from __future__ import annotations
 
 import argparse
 import pickle
-import resource
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import psutil
 
 from eigenfeat import GEMClassifier
-from eigenfeat.rows import DaskRows
+from eigenfeat.rows import DaskRows, Kept
 
 WORKERS, PARTS, BYTES = 2, 8, 4  # PARTS: of the rows
+HISTOGRAM = 2 * 241 * 8 * 8
+"""Bytes of the histogram of curvatures that goes with a gradient."""
+EXPANDED = 64e6
+"""Bytes of expanded rows that are worked on at a time."""
 
 
 @dataclass(frozen=True)
@@ -60,17 +65,23 @@ class Size:
         return 2 * self.n * self.k * (self.d + 3 * self.m if self.k <= 32 else self.p)
 
     def model(self) -> dict[str, tuple[float, float, float]]:
-        """Operations, bytes between client and workers, and bytes among workers, of one pass of every name."""
-        merged = 8 * self.k * self.d**2
-        both_ways = 2 * 8 * self.p * self.k + BYTES * self.d * self.m  # coefficients and gradient; the projection
+        """Operations, bytes between client and workers, and bytes among workers, of one pass of every name.
+
+        Sums merge four at a time: of those of all partitions, and of the merged ones, all but one in w come from
+        another worker.
+        """
+        merges = 4 / 3 * PARTS * (1 - 1 / WORKERS)
+        moments = 8 * self.k * self.d**2
+        gradient = 8 * self.p * self.k + HISTOGRAM
+        sent = gradient + 8 * self.p * self.k + BYTES * self.d * self.m  # empty sums, coefficients, the projection
         return {
-            "moments": (self.n * self.d**2, merged, (WORKERS - 1) * merged),
-            "loss and gradient": (self.logit, both_ways, (WORKERS - 1) * both_ways),
+            "moments": (self.n * self.d**2, moments, merges * moments),
+            "loss and gradient": (self.logit, sent + gradient, (WORKERS - 1) * sent + merges * gradient),
         }
 
-    def memory(self) -> float:
-        """Bytes a worker: its share of rows, and of the inputs beside projections that passes read."""
-        return self.n * BYTES * (self.d + (self.d + self.m)) / WORKERS
+    def memory(self, kept: int) -> float:
+        """Bytes a worker: its share of rows, and of what passes read; what a part of a block is expanded to."""
+        return (self.n * BYTES * self.d + kept) / WORKERS + EXPANDED
 
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
         rng = np.random.default_rng(0)
@@ -94,13 +105,18 @@ class Watch:
     """Counts passes of a cluster."""
 
     client: Any
+    n_rows: int
     steps: dict[str, Step] = field(default_factory=dict)
+    peak: float = 0.0
 
     def __call__(self, summed: Callable, source: DaskRows, statistic: Any, name: str) -> Any:
         sent = len(pickle.dumps(statistic))
         before = self._state()
         result = summed(source, statistic, name)
-        step, after = self.steps.setdefault(name, Step()), self._state()
+        after = self._state()
+        if source.n_rows < self.n_rows:  # of a sample
+            return result
+        step = self.steps.setdefault(name, Step())
         step.passes += 1
         step.cpu += after[0] - before[0]
         step.client_bytes += sent + len(pickle.dumps(result))
@@ -108,20 +124,19 @@ class Watch:
         return result
 
     def _state(self) -> np.ndarray:
-        return np.sum(list(self.client.run(worker_state).values()), axis=0)
+        states = np.array(list(self.client.run(worker_state).values()))
+        self.peak = max(self.peak, states[:, 2].max())
+        return states[:, :2].sum(axis=0)
 
 
-def worker_state(dask_worker: Any) -> tuple[float, float]:
-    """CPU seconds of a worker so far, and bytes that others sent it."""
-    return time.process_time(), sum(entry["total"] for entry in dask_worker.transfer_incoming_log)
+def worker_state(dask_worker: Any) -> tuple[float, float, float]:
+    """CPU seconds of a worker so far, bytes that others sent it, and its memory now."""
+    incoming = sum(entry["total"] for entry in dask_worker.transfer_incoming_log)
+    return time.process_time(), incoming, float(psutil.Process().memory_info().rss)
 
 
-def peak_memory() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
-def fitted(size: Size) -> tuple[dict[str, Step], float]:
-    """Steps of a fit, and the memory that it added to a worker, both on a cluster of its own."""
+def fitted(size: Size) -> tuple[dict[str, Step], float, Kept]:
+    """Steps of a fit, the memory that rows and fit added to a worker, and what passes read, on a cluster of its own."""
     import dask.array as da
     from distributed import Client, LocalCluster, wait
 
@@ -141,24 +156,29 @@ def fitted(size: Size) -> tuple[dict[str, Step], float]:
     with local, Client(local) as client:
         few = slice(0, 4000)
         model.fit(da.from_array(X[few], chunks=(2000, -1)), da.from_array(y[few], chunks=2000))  # imports, compiles
-        before = max(client.run(peak_memory).values())
+        before = Watch(client, 0)
+        before._state()
         step = -(-size.n // PARTS)
         rows, labels = da.from_array(X, chunks=(step, -1)), da.from_array(y, chunks=step)
         rows, labels = client.persist([rows, labels])
         wait([rows, labels])
-        watch, summed = Watch(client), DaskRows._summed
+        watch, summed = Watch(client, size.n), DaskRows._summed
         DaskRows._summed = lambda source, statistic, name: watch(summed, source, statistic, name)  # type: ignore
         try:
             model.fit(rows, labels)
         finally:
             DaskRows._summed = summed  # type: ignore[method-assign]
-        return watch.steps, max(client.run(peak_memory).values()) - before
+        return watch.steps, watch.peak - before.peak, model.kept_
 
 
-def show(name: str, size: Size, steps: dict[str, Step], memory: float, speeds: dict[str, list[float]]) -> None:
+def show(
+    name: str, size: Size, steps: dict[str, Step], memory: float, kept: Kept, speeds: dict[str, list[float]]
+) -> None:
     print(f"{name}: n = {size.n:,}, d = {size.d}, k = {size.k}, m = {size.m}, p = {size.p}")
     for label, (operations, by_client, by_workers) in size.model().items():
         found = steps[label]
+        if label == "loss and gradient" and kept.what == "inputs":
+            operations += size.n * size.d * size.m  # projected in every pass
         speed = operations * found.passes / found.cpu / 1e9
         speeds.setdefault(label, []).append(speed)
         print(
@@ -168,7 +188,8 @@ def show(name: str, size: Size, steps: dict[str, Step], memory: float, speeds: d
         )
     others = {label: step.passes for label, step in steps.items() if label not in size.model()}
     print("  other passes: " + ", ".join(f"{count} x {label}" for label, count in others.items()))
-    print(f"  memory a worker: {memory / 1e6:.0f} MB (model {size.memory() / 1e6:.0f} MB)", flush=True)
+    print(f"  passes read {kept.what}; memory a worker: {memory / 1e6:.0f} MB", end=" ")
+    print(f"(model {size.memory(kept.n_bytes) / 1e6:.0f} MB)", flush=True)
 
 
 SPEED, SPARSE_SPEED = 1e12, 1.6e10
@@ -216,7 +237,7 @@ def plan() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=200_000)
+    parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--plan", action="store_true")
     asked = parser.parse_args()
     if asked.plan:
