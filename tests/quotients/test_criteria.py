@@ -57,6 +57,12 @@ def test_pairs_of_one_noise_class_share_the_noise_object(moments):
     assert c.signal is not a.signal
 
 
+def test_a_second_moment_above_and_below_is_held_once(rows):
+    below, above = contrast(DenseMoments().update(*rows), [(1, 0), (0, 1)], regularisation=Regularisation(ridge=0.1))
+    assert below.noise.matrix is above.signal.matrix
+    assert np.all(below.noise.shift > 0) and not np.any(above.signal.shift)
+
+
 def test_rest_and_all_are_pools_of_rows(rows, moments):
     X, y = rows
     for c in range(3):
