@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from eigenfeat.estimators.row_keys import _mix, distinct_keys, row_keys
+from eigenfeat.estimators.row_keys import distinct_keys, row_keys
 
 
 @given(st.lists(st.lists(st.sampled_from([0.0, -0.0, 1.0, 2.5]), min_size=3, max_size=3), min_size=1, max_size=20))
@@ -37,10 +37,17 @@ def test_keys_do_not_depend_on_storage():
 def test_compiled_sums_are_those_of_arrays(shape):
     rows = np.random.default_rng(0).normal(size=shape)
     with np.errstate(over="ignore"):
-        columns = _mix(np.arange(shape[1], dtype=np.uint64))
-        sums = _mix(rows.view(np.uint64) ^ columns).sum(axis=1, dtype=np.uint64)
-        expected = (_mix(sums) >> np.uint64(33)).astype(np.int64)
+        columns = mixed(np.arange(shape[1], dtype=np.uint64))
+        sums = mixed(rows.view(np.uint64) ^ columns).sum(axis=1, dtype=np.uint64)
+        expected = (mixed(sums) >> np.uint64(33)).astype(np.int64)
     np.testing.assert_array_equal(row_keys(rows), expected)
+
+
+def mixed(bits):
+    """The finaliser of splitmix64, by numpy."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
 
 
 def test_distinct_keys_sort_alike_in_both_types():

@@ -36,8 +36,9 @@ def distinct_keys(X: Block) -> np.ndarray:
     return np.column_stack([row_keys(X, np.float32), row_keys(X), row_keys(X[:, ::-1])])
 
 
-def _mix(bits: np.ndarray) -> np.ndarray:
-    """Scatter bits (the finaliser of splitmix64)."""
+@njit(cache=True, nogil=True)
+def _mix(bits):  # pragma: no cover - compiled
+    """Scatter bits (the finaliser of splitmix64), of one number or of an array."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return bits ^ (bits >> np.uint64(31))
@@ -49,8 +50,5 @@ def _add_mixed(bits, columns, sums):  # pragma: no cover - compiled
     for i in range(bits.shape[0]):
         total = np.uint64(0)
         for j in range(bits.shape[1]):
-            b = bits[i, j] ^ columns[j]
-            b = (b ^ (b >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            b = (b ^ (b >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-            total += b ^ (b >> np.uint64(31))
+            total += _mix(bits[i, j] ^ columns[j])
         sums[i] += total

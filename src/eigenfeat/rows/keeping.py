@@ -26,7 +26,7 @@ MEMORY_SPEED = 1e10
 #: made 1 to 10 (benchmarks/speed/out_of_core.py, dask_scaling.py).
 EXPECTED_PASSES = 20
 MANY_ROWS, PASSES_OF_MANY = 400_000, 6
-#: Bytes a second that a worker writes to memory it has not had before: 3e8 to 1e9 where dask_scaling.py was measured.
+#: Bytes a second that a worker writes to memory it has not had before, which the system clears first: assumed.
 WORKER_SPEED = 4e8
 #: Of the memory of workers that blocks may take up: beyond 0.6 of it they are written to disk.
 WORKERS_SHARE = 0.5
