@@ -1,6 +1,8 @@
 """What GEM settles by itself: the rows it is tried on, the search, and laws of a classifier left to its defaults."""
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -15,6 +17,8 @@ from eigenfeat import GEMClassifier, MultinomialLogit, load, save
 from eigenfeat.estimators.gem_choices import (
     PENALTIES,
     SEARCH_ROWS,
+    SETTLED_COLUMNS,
+    TRIAL_COLUMNS,
     Search,
     TrialFit,
     TrialRows,
@@ -126,15 +130,16 @@ def test_a_sample_is_of_different_rows_in_any_order_with_some_of_every_class():
 class RowsOfKnownLoss:
     """In place of `TrialRows`: scores of two classes with the errors that a function of recipe and penalty says.
 
-    The first of several splits may have errors of its own.
+    The first of several splits may have errors of its own, and there may be more directions than a trial takes.
     """
 
-    def __init__(self, errors, of_first=None, n_splits=1):
-        self.errors, self.of_first, self.splits = errors, of_first or errors, [None] * n_splits
+    def __init__(self, errors, of_first=None, n_splits=1, cut=False):
+        self.errors, self.of_first, self.splits, self.cut = errors, of_first or errors, [None] * n_splits, cut
         self.asked, self.made = [], []
 
     def folds(self, base, recipe):
         self.made.append(recipe.features)
+        return lambda number: SimpleNamespace(cut=self.cut)
 
     def left_out(self, folds, recipe):
         def scores(penalty, n_splits):
@@ -153,7 +158,9 @@ FREE = {"base_map": [None, "splines"], "ridge": [0.3, 1.0], "label_smoothing": [
 
 def searched(errors, free=FREE, **splits):
     rows = RowsOfKnownLoss(errors, **splits)
-    search = Search(rows, dict.fromkeys([None, "splines", "products"], Chain()), lambda recipe: recipe, PENALTIES, [])
+    search = Search(
+        rows, dict.fromkeys([None, "splines", "products"], Chain()), lambda recipe, width: recipe, PENALTIES, []
+    )
     best = search.best(free, START)
     assert len(set(rows.made)) == len(rows.made)  # labels alone do not ask for other features
     return best, rows.asked, search.trials
@@ -168,6 +175,30 @@ def test_the_penalty_is_where_a_parabola_through_the_best_three_is_least():
     assert np.log10(best.penalty) == pytest.approx(0.3, abs=0.02)
     assert best.error == pytest.approx(errors(START, 1.0), abs=1e-4)
     assert sorted(trial.penalty for trial in trials) == [0.1, 1.0, 10.0, 100.0]
+
+
+def test_what_is_chosen_narrow_is_settled_nearer_to_what_is_asked_for():
+    """More columns want another penalty: the one that is found is that of the wider trials, which are of one recipe."""
+
+    class Asked(NamedTuple):
+        recipe: Recipe
+        width: int
+
+        @property
+        def features(self):
+            return (*self.recipe.features, self.width)
+
+    def errors(asked, penalty):
+        best = 1.0 if asked.width == TRIAL_COLUMNS else 10.0
+        return 0.2 + 0.01 * np.log10(penalty / best) ** 2 + 0.05 * (asked.recipe.ridge == 0.3)
+
+    for cut, expected in ((True, 10.0), (False, 1.0)):
+        rows = RowsOfKnownLoss(errors, cut=cut)
+        search = Search(rows, {None: Chain()}, Asked, PENALTIES, [])
+        best = search.best({"ridge": [0.3, 1.0]}, START)
+        assert best.recipe.ridge == 1.0 and best.penalty == pytest.approx(expected, rel=0.05)
+        wide = [asked for asked, _, _ in rows.asked if asked.width == SETTLED_COLUMNS]
+        assert {asked.recipe.ridge for asked in wide} == ({1.0} if cut else set())
 
 
 @pytest.mark.parametrize(("slope", "end"), [(0.02, 0.01), (-0.02, 100.0)])

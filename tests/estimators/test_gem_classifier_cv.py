@@ -116,6 +116,21 @@ def test_maps_and_smoothing_are_searched(digits):
     np.testing.assert_allclose(scores(model, X_new), scores(refitted, X_new), atol=1e-7)
 
 
+def test_subclasses_are_searched(digits):
+    """Every candidate has the score of a model that is fitted alone, and the one chosen is fitted to all rows."""
+    X, y, X_new, _ = digits
+    (train, held_out), *_ = KFold(2).split(X)
+    options = ONE | EXACT | {"columns": None, "cv": [(train, held_out)]}
+    model = GEMClassifierCV(**options, subclasses_grid=(2, 1)).fit(X, y)
+    for candidate, score in zip(model.cv_results_["params"], model.cv_results_["mean_test_score"]):
+        part = alone(model, columns=None, subclasses=candidate["subclasses"]).fit(X[train], y[train])
+        assert score == accuracy_score(y[held_out], part.predict(X[held_out]))
+    whole = alone(model, columns=None, subclasses=model.subclasses_).fit(X, y)
+    np.testing.assert_allclose(model.transform(X_new), whole.transform(X_new), atol=1e-8)
+    with pytest.raises(TypeError, match=r"subclasses_grid=\(1, 2\)"):
+        GEMClassifierCV(subclasses=2)
+
+
 def test_events_cut_the_classes_of_every_split(digits):
     X, y, X_new, _ = digits
     X, y = X[y < 4], y[y < 4]
@@ -143,6 +158,7 @@ def test_of_equal_candidates_the_more_regularised_is_taken():
     assert (model.cv_results_["mean_test_score"] == 1).all()
     assert model.best_params_ == {
         "n_layers": 1,
+        "subclasses": 1,
         "ridge": 1.0,
         "min_eigenvalue": 2.0,
         "n_components": 2,

@@ -10,6 +10,7 @@ from eigenfeat.moments import collect_moments, merged_moments
 def test_the_grid_begins_with_the_most_regularised():
     values = {
         "n_layers": (2, 1),
+        "subclasses": (3, 1),
         "ridge": (0.1, 1.0),
         "min_eigenvalue": (2.0, 0.0),
         "n_components": (10, 5),
@@ -18,9 +19,9 @@ def test_the_grid_begins_with_the_most_regularised():
         "alpha": (1e-3, 1e-2, 1e-3),
     }
     points = grid(values)
-    assert len(points) == len(set(points)) == 2**7
-    assert points[0] == Candidate(1, 1.0, 2.0, 5, "spline", 0.2, 1e-2)
-    assert points[-1] == Candidate(2, 0.1, 0.0, 10, "cubic", 0.0, 1e-3)
+    assert len(points) == len(set(points)) == 2**8
+    assert points[0] == Candidate(1, 1, 1.0, 2.0, 5, "spline", 0.2, 1e-2)
+    assert points[-1] == Candidate(2, 3, 0.1, 0.0, 10, "cubic", 0.0, 1e-3)
     assert points[0].params.keys() == values.keys()
     with pytest.raises(ValueError, match="at least one candidate; there is none for ridge, alpha"):
         grid(values | {"ridge": (), "alpha": ()})

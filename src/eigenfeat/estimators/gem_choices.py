@@ -56,10 +56,11 @@ HOPELESS = 1.05
 thousand rows equals differ by some hundredths."""
 
 TRIAL_COLUMNS = 1000
-"""Columns a layer of a trial makes of its directions at most, where nobody says how many: a quarter of a fit's."""
+"""Columns a layer of a trial makes of its directions at most: a quarter of a fit's, where nobody says how many."""
 
-GIVEN_TRIAL_COLUMNS = 4000
-"""The same where somebody does: nearer to what is asked for, and still quick to fit with the rows of a trial."""
+SETTLED_COLUMNS = 4000
+"""The same, where somebody does, of the recipe that is chosen: its penalty and temperature depend on the width, which
+is nearer to what is asked for and still quick to fit with the rows of a trial."""
 
 TRIAL_TOL = 0.1
 """Relative gap to the minimum at which the logit of a trial stops."""
@@ -87,10 +88,14 @@ class TrialFit:
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """Features of training and of left-out rows, held: quicker than made at every pass."""
+    """Features of training and of left-out rows, held: quicker than made at every pass.
+
+    ``cut`` says that there were more directions than a trial takes.
+    """
 
     train: ArrayRows
     test: ArrayRows
+    cut: bool
 
     def narrowed(self) -> Fold:
         """Rows that are fewer than their columns in coordinates of their span, which all fits to them then share."""
@@ -98,9 +103,8 @@ class Fold:
             return self
         basis = RowBasis.of(self.train)
         test = basis.coordinates(self.test.array).astype(self.test.dtype)
-        return Fold(
-            replace(basis.rows, labels=self.train.labels, weights=self.train.weights), replace(self.test, array=test)
-        )
+        train = replace(basis.rows, labels=self.train.labels, weights=self.train.weights)
+        return replace(self, train=train, test=replace(self.test, array=test))
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,12 +169,14 @@ class TrialRows:
         train, test = (ChosenRows(rows, part) for part in split)
         moments = layer_moments(train, fit.settings.layers[0], self.classes, {})
         events = None if self.events is None else self.events[split[0]]
-        chain = fit_stack(moments, train, fit.settings, check_random_state(fit.seed), {}, events).chain
+        stack = fit_stack(moments, train, fit.settings, check_random_state(fit.seed), {}, events)
+        chain = stack.chain
         many = train.n_rows * chain.n_columns(train.n_columns) > MANY_NUMBERS
         dtype = np.float32 if many else rows.dtype
-        return Fold(
-            *(ArrayRows(chain.at(part).astype(dtype, copy=False), part.labels, part.weights) for part in (train, test))
-        ).narrowed()
+        held_train, held_test = (
+            ArrayRows(chain.at(part).astype(dtype, copy=False), part.labels, part.weights) for part in (train, test)
+        )
+        return Fold(held_train, held_test, fit.settings.cuts(stack)).narrowed()
 
     def left_out(self, fold: Callable[[int], Fold], fit: TrialFit) -> Callable[[float, int], LeftOut]:
         """A function from a penalty to scores of what the first splits leave out; fits start from the one before."""
@@ -249,7 +255,7 @@ class Search:
     bases : dict of Chain
         Base maps by name.
     fit : callable
-        What a recipe means.
+        What a recipe means, with so many columns of directions that are asked for at most.
     penalties : sequence of float
         ``alpha`` times rows, descending.
     trials : list of Trial
@@ -261,7 +267,7 @@ class Search:
 
     rows: TrialRows
     bases: dict[str | None, Chain]
-    fit: Callable[[Recipe], TrialFit]
+    fit: Callable[[Recipe, int], TrialFit]
     penalties: Sequence[float]
     trials: list[Trial]
     folds: dict[tuple, Callable[[int], Fold]] = field(default_factory=dict)
@@ -273,6 +279,8 @@ class Search:
             return self._best(free, start)
 
     def _best(self, free: Candidates, start: Recipe) -> Trial:
+        if not free:
+            return self._settled(start, None)
         best = self._try(start, None)
         assert best is not None
         for name, values in free.items():
@@ -284,19 +292,18 @@ class Search:
                     break  # curves of columns do not help: surfaces over pairs of them will not
                 best = best if tried is None else min(best, tried, key=lambda trial: trial.log_loss)
             self._keep(best.recipe)
-        return self._settled(best)
+        return self._settled(best.recipe, best)
 
     def _try(self, recipe: Recipe, best: Trial | None) -> Trial | None:
         """A recipe on all splits, with the penalty that is best on the first; none for one that is hopeless there.
 
         With another ridge, map or smoothing that is no better at the best penalty so far, no other is tried.
         """
-        report(f"choices: trial {len(self.trials) + 1}", note="" if best is None else f"log loss {best.log_loss:.4f}")
-        fit = self.fit(recipe)
+        self._report(best)
+        fit = self.fit(recipe, TRIAL_COLUMNS)
         if recipe.features not in self.folds:
             self.folds[recipe.features] = self.rows.folds(self.bases[recipe.base_map], fit)
-        left_out = self.rows.left_out(self.folds[recipe.features], fit)
-        path = self.paths[recipe.key] = Path(recipe, left_out, self.penalties, self.trials)
+        path = self.paths[recipe.key] = self._path(recipe, self.folds[recipe.features], fit)
         n_splits, place = len(self.rows.splits), self._start(best)
         if best is None or recipe.base_map != best.recipe.base_map:  # of other inputs: any penalty may serve
             place = path.downhill(place, 1) if len(self.penalties) > 1 else place
@@ -308,11 +315,24 @@ class Search:
             place = path.downhill(place, 1)
         return path.trial(place, n_splits)
 
-    def _settled(self, best: Trial) -> Trial:
-        """The best recipe with the penalty that is best on all splits."""
-        path, n_splits = self.paths[best.recipe.key], len(self.rows.splits)
-        path.downhill(self._start(best), n_splits)
+    def _path(self, recipe: Recipe, folds: Callable[[int], Fold], fit: TrialFit) -> Path:
+        return Path(recipe, self.rows.left_out(folds, fit), self.penalties, self.trials)
+
+    def _settled(self, recipe: Recipe, best: Trial | None) -> Trial:
+        """A recipe with the penalty that is best on all splits, nearer to the width that is asked for."""
+        n_splits, place = len(self.rows.splits), self._start(best)
+        if best is not None and not self.folds[recipe.features](0).cut:
+            path = self.paths[recipe.key]
+        else:
+            self._report(best)
+            fit = self.fit(recipe, SETTLED_COLUMNS)
+            path = self._path(recipe, self.rows.folds(self.bases[recipe.base_map], fit), fit)
+            place = path.downhill(place, 1) if len(self.penalties) > 1 else place
+        path.downhill(place, n_splits)
         return _between(path.of_all(n_splits))
+
+    def _report(self, best: Trial | None) -> None:
+        report(f"choices: trial {len(self.trials) + 1}", note="" if best is None else f"log loss {best.log_loss:.4f}")
 
     def _keep(self, recipe: Recipe) -> None:
         """Forget the features of other recipes."""

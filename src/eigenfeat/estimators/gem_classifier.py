@@ -14,7 +14,6 @@ from eigenfeat.estimators.edge import lazy_on_dask, renamed_parameters
 from eigenfeat.estimators.gem_base import RENAMED
 from eigenfeat.estimators.gem_choices import (
     CANDIDATES,
-    GIVEN_TRIAL_COLUMNS,
     PENALTIES,
     TRIAL_COLUMNS,
     TRIAL_TOL,
@@ -286,10 +285,8 @@ class GEMClassifier(GEMClassifierBase):
         search = Search(
             rows,
             bases,
-            lambda recipe: TrialFit(
-                self._member_settings(training, self.n_layers, **recipe.layer).narrowed(
-                    TRIAL_COLUMNS, GIVEN_TRIAL_COLUMNS
-                ),
+            lambda recipe, n_given: TrialFit(
+                self._member_settings(training, self.n_layers, **recipe.layer).narrowed(TRIAL_COLUMNS, n_given),
                 self._logit(LastStage(1.0, recipe.label_smoothing), TRIAL_TOL),
                 lambda rows: self._with_class_weights(rows, training.classes),
                 self.random_state,

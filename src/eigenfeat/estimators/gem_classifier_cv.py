@@ -29,10 +29,10 @@ Tried = tuple[int, float, float]
 """A candidate by its place in the grid, its temperature and its score on the held-out rows of one split."""
 
 # What is chosen is not a parameter.
-CHOSEN = ("ridge", "min_eigenvalue", "n_components", "alpha", "feature_map", "label_smoothing")
+CHOSEN = ("subclasses", "ridge", "min_eigenvalue", "n_components", "alpha", "feature_map", "label_smoothing")
 
 
-@renamed_parameters(**RENAMED)
+@renamed_parameters(**RENAMED, subclasses="candidates are given, as in subclasses_grid=(1, 2)")
 class GEMClassifierCV(GEMClassifierBase):
     """`GEMClassifier` with its settings chosen from a grid on held-out training rows: the thorough form of its search.
 
@@ -55,14 +55,17 @@ class GEMClassifierCV(GEMClassifierBase):
         Candidates for ``alpha``.
     n_layers_grid : sequence of int
         Candidates for ``n_layers``; each deeper one is fitted anew for every ridge, threshold, number and map.
+    subclasses_grid : sequence of int
+        Candidates for ``subclasses``, one for classes as they are. Two clusters a class make four pairs of each pair of
+        classes, with ``n_components`` directions each. They pay with thousands of rows a class; `GEMClassifier`, whose
+        trials have fewer, never takes them by itself.
     feature_maps, label_smoothings : sequences
         Candidates for ``feature_map`` and ``label_smoothing``.
     cv : float, int, splitter or iterable of splits
         A share in (0, 1) of rows to hold out once, a number of folds, or what scikit-learn takes for ``cv``.
     scoring : {"accuracy", "neg_log_loss"}
         What is maximised on the held-out rows. Of equal candidates the more regularised is taken.
-    class_pairs, n_pairs, noise, ridge_shape, shrinkage, max_components, keep_inputs, constant, columns,
-    subclasses
+    class_pairs, n_pairs, noise, ridge_shape, shrinkage, max_components, keep_inputs, constant, columns
         As in `GEMFeatures`.
     n_estimators, base_map, class_weight, classifier_tol, solver, tol, max_iter, n_jobs, verbose, random_state
         As in `GEMClassifier`, ``base_map`` but for "auto"; the choice is made with the first member of an ensemble.
@@ -70,8 +73,8 @@ class GEMClassifierCV(GEMClassifierBase):
     Attributes
     ----------
     best_params_ : dict
-        The chosen n_layers, ridge, min_eigenvalue, n_components, feature_map, label_smoothing and alpha.
-    n_layers_, ridge_, min_eigenvalue_, n_components_, feature_map_, label_smoothing_, alpha_
+        The chosen n_layers, subclasses, ridge, min_eigenvalue, n_components, feature_map, label_smoothing and alpha.
+    n_layers_, subclasses_, ridge_, min_eigenvalue_, n_components_, feature_map_, label_smoothing_, alpha_
         The same, one by one.
     best_score_ : float
         Its mean score on the held-out rows.
@@ -105,6 +108,7 @@ class GEMClassifierCV(GEMClassifierBase):
         "n_components_grid": ["array-like"],
         "alphas": ["array-like"],
         "n_layers_grid": ["array-like"],
+        "subclasses_grid": ["array-like"],
         "feature_maps": [list, tuple],
         "label_smoothings": ["array-like"],
         "cv": [Interval(Real, 0, 1, closed="neither"), Interval(Integral, 2, None, closed="left"), "cv_object"],
@@ -120,6 +124,7 @@ class GEMClassifierCV(GEMClassifierBase):
         n_components_grid=(10, 20),
         alphas=(1e-5, 1e-4, 1e-3),
         n_layers_grid=(1,),
+        subclasses_grid=(1,),
         feature_maps=("soft-cubic",),
         label_smoothings=(0.2,),
         cv=0.2,
@@ -133,7 +138,6 @@ class GEMClassifierCV(GEMClassifierBase):
         keep_inputs=True,
         constant=False,
         columns="auto",
-        subclasses=None,
         n_estimators=1,
         base_map=None,
         class_weight=None,
@@ -150,6 +154,7 @@ class GEMClassifierCV(GEMClassifierBase):
         self.n_components_grid = n_components_grid
         self.alphas = alphas
         self.n_layers_grid = n_layers_grid
+        self.subclasses_grid = subclasses_grid
         self.feature_maps = feature_maps
         self.label_smoothings = label_smoothings
         self.cv = cv
@@ -163,7 +168,6 @@ class GEMClassifierCV(GEMClassifierBase):
         self.keep_inputs = keep_inputs
         self.constant = constant
         self.columns = columns
-        self.subclasses = subclasses
         self.n_estimators = n_estimators
         self.base_map = base_map
         self.class_weight = class_weight
@@ -183,7 +187,7 @@ class GEMClassifierCV(GEMClassifierBase):
         ----------
         X : (n, d) array, sparse matrix or dataframe, row source or Dask collection
             A source that memory does not hold is read a block at a time, its labels are held. On a cluster, the
-            candidates of every ridge and depth are a task, and so is the last stage of every member.
+            candidates of every ridge, depth and cut of the classes are a task, as is the last stage of every member.
         y : (n,) array
             Class labels; for a source the name of their column, where it does not say.
         sample_weight : (n,) array, optional
@@ -223,6 +227,7 @@ class GEMClassifierCV(GEMClassifierBase):
     def _grid(self) -> Grid:
         return {
             "n_layers": tuple(self.n_layers_grid),
+            "subclasses": tuple(self.subclasses_grid),
             "ridge": tuple(self.ridges),
             "min_eigenvalue": tuple(self.min_eigenvalues),
             "n_components": tuple(self.n_components_grid),
@@ -230,6 +235,10 @@ class GEMClassifierCV(GEMClassifierBase):
             "label_smoothing": tuple(self.label_smoothings),
             "alpha": tuple(self.alphas),
         }
+
+    def _settings(self, n_layers: int = 1, *, subclasses: int = 1, **chosen: Any) -> StackSettings:
+        """Where one sub-class a class is chosen, members of an ensemble may still cut theirs."""
+        return super()._settings(n_layers, subclasses=None if subclasses == 1 else subclasses, **chosen)
 
     def _splits(self, training: Any, grouped: bool) -> list[Split]:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -249,17 +258,17 @@ class GEMClassifierCV(GEMClassifierBase):
 
     def _tried(self, split: SplitRows) -> Iterator[Tried]:
         """Every candidate: those of one ridge share their problems, those of several are tried where the rows are."""
-        points = list(product(self.n_layers_grid, self.ridges))
+        points = list(product(self.n_layers_grid, self.subclasses_grid, self.ridges))
         for tried, seconds in split.train.rows.fits(partial(self._try, split), points):
             for stage, spent in seconds.items():
                 self.stage_seconds_[stage] = self.stage_seconds_.get(stage, 0.0) + spent
             yield from tried
 
-    def _try(self, split: SplitRows, n_layers: int, ridge: float) -> tuple[list[Tried], Seconds]:
-        """The candidates of one depth and ridge, and what the stages took."""
+    def _try(self, split: SplitRows, n_layers: int, subclasses: int, ridge: float) -> tuple[list[Tried], Seconds]:
+        """The candidates of one depth, cut of the classes and ridge, and what the stages took."""
         candidates, tried = grid(self._grid()), list[Tried]()
         seconds: Seconds = {}
-        for point, stack in self._stacks(split, n_layers, ridge, seconds):
+        for point, stack in self._stacks(split, n_layers, {"subclasses": subclasses, "ridge": ridge}, seconds):
             rows = self._last_rows(stack, split.train)
             logits = [
                 self._logit(LastStage(max(self.alphas), each), self.classifier_tol) for each in self.label_smoothings
@@ -267,19 +276,21 @@ class GEMClassifierCV(GEMClassifierBase):
             paths = [logit.alpha_path_rows(rows, self.alphas, calibrate=False) for logit in logits]
             fits = list(chain.from_iterable(paths))
             for fitted, left_out in zip(fits, split.left_out(stack.chain, fits)):
-                place = candidates.index(Candidate(n_layers, ridge, *point, fitted.label_smoothing, fitted.alpha))
+                place = candidates.index(
+                    Candidate(n_layers, subclasses, ridge, *point, fitted.label_smoothing, fitted.alpha)
+                )
                 temperature = left_out.temperature
                 tried.append((place, temperature, self._score(left_out, temperature)))
         return tried, seconds
 
     def _stacks(
-        self, split: SplitRows, n_layers: int, ridge: float, seconds: Seconds
+        self, split: SplitRows, n_layers: int, given: dict[str, Any], seconds: Seconds
     ) -> Iterator[tuple[tuple[float, int, Any], Stack]]:
         """Layers for every threshold, number of components and map; of one layer all are subsets of the widest."""
 
         def settings(threshold: float, count: int, feature_map: Any) -> StackSettings:
-            chosen = {"ridge": ridge, "min_eigenvalue": threshold, "n_components": count, "feature_map": feature_map}
-            return self._member_settings(split.train, n_layers, **chosen)
+            chosen = {"min_eigenvalue": threshold, "n_components": count, "feature_map": feature_map}
+            return self._member_settings(split.train, n_layers, **given, **chosen)
 
         widest = None
         if n_layers == 1:

@@ -19,6 +19,7 @@ class Candidate:
     """One point of the grid."""
 
     n_layers: int
+    subclasses: int
     ridge: float
     min_eigenvalue: float
     n_components: int
@@ -38,13 +39,13 @@ Grid = dict[str, tuple]
 def grid(values: Grid) -> list[Candidate]:
     """All candidates from the most to the least regularised: of equals the first is taken.
 
-    Fewer layers, a larger ridge and threshold, fewer components, the map that is named first, more smoothing and a
-    larger alpha regularise more, in this order.
+    Fewer layers and sub-classes, a larger ridge and threshold, fewer components, the map that is named first, more
+    smoothing and a larger alpha regularise more, in this order.
     """
     empty = [name for name, choices in values.items() if not len(choices)]
     if empty:
         raise ValueError(f"Every grid needs at least one candidate; there is none for {', '.join(empty)}.")
-    ascending = {"n_layers", "n_components"}
+    ascending = {"n_layers", "subclasses", "n_components"}
     ordered = [
         list(choices) if name == "feature_map" else sorted(set(choices), reverse=name not in ascending)
         for name, choices in values.items()

@@ -67,6 +67,13 @@ class StackSettings:
         narrow = (*(layer.narrowed(n_columns, n_given // 2) for layer in hidden), last.narrowed(n_columns, n_given))
         return replace(self, layers=narrow)
 
+    def cuts(self, stack: Stack) -> bool:
+        """Whether a layer may have found more directions than ``max_components``, of a number that is asked for."""
+        return any(
+            layer.n_components is not None and found.directions.n_directions == layer.max_components
+            for layer, found in zip(self.layers, stack.layers)
+        )
+
     def of_member(self, n_members: int, n_classes: int, has_events: bool = False) -> StackSettings:
         """The settings of a member of an ensemble, whose own random numbers make it differ from the others.
 

@@ -36,6 +36,8 @@ REBUILD_MARGIN = 2.0
 # A step over all rows that is shorter than this went where rows that the sample lacks curve: the next preconditioner
 # is made of all rows, for the price of such a step.
 CUT_SHORT = 0.5
+# Rows that tell how large columns are where a sample is drawn by that: what it lacks its damping makes up for.
+DAMPED_SCALE_ROWS = 10_000
 # What a halving of the curvature of all rows counts beside one of the rows that have any.
 SCALE_AGE = 0.1
 # Fits that leave rows out for one number, the temperature, need no more than this.
@@ -352,10 +354,12 @@ class LogitSolver:
         return self.objective if self._sample is None else self._sample
 
     def _scale(self) -> np.ndarray:
-        """Of all rows, because a sample may lack rare columns; these do no harm where it is damped."""
+        """Of all rows, because some of them may lack rare columns; these do no harm where a sample is damped."""
         if self.solver not in self._column_scales:
-            objective = self._curving if self.solver == "sample" else self.objective
-            self._column_scales[self.solver] = objective.column_scale()
+            damped = self.solver == "sample"
+            self._column_scales[self.solver] = (
+                self._curving.column_scale(DAMPED_SCALE_ROWS) if damped else self.objective.column_scale()
+            )
         return self._column_scales[self.solver]
 
     def _build_cost(self) -> float:

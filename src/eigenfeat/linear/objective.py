@@ -198,9 +198,9 @@ class LogitObjective:
         """Mean squares of the columns over rows weighted with their curvature: the diagonal of their Gram matrix."""
         return self.passes.weighted_squares(self.mean_curvature(point))
 
-    def column_scale(self) -> np.ndarray:
-        """One over the mean square of every column, zero for one that is empty, of `SCALE_ROWS` rows at most."""
-        share = share_to_scale_by(self.passes.n_rows)
+    def column_scale(self, most_rows: int | None = None) -> np.ndarray:
+        """One over the mean square of every column, zero for one that is empty, of so many rows (`SCALE_ROWS`)."""
+        share = share_to_scale_by(self.passes.n_rows, most_rows)
         if share == 1:
             return inverse_of_squares(self.passes.weighted_squares(self.weights))
         chosen = np.flatnonzero(self._uniforms(0) < share)
@@ -258,9 +258,9 @@ class Curvature:
         return self.passes.there_and_back(V, middle) + self.objective.alpha * self.objective.penalised(V)
 
 
-def share_to_scale_by(n_rows: int) -> float:
+def share_to_scale_by(n_rows: int, most_rows: int | None = None) -> float:
     """Of the rows: those that tell how large columns are."""
-    return min(1.0, SCALE_ROWS / max(1, n_rows))
+    return min(1.0, (most_rows or SCALE_ROWS) / max(1, n_rows))
 
 
 def inverse_of_squares(squares: np.ndarray) -> np.ndarray:

@@ -178,8 +178,8 @@ class StreamedObjective:
         blocks = replace(self.blocks, total=float(totals.weights.sum()), left_out=None, name=uuid4().hex)
         return replace(self, passes=replace(self.passes, n_rows=totals.n_rows), compact=compact, blocks=blocks)
 
-    def column_scale(self) -> np.ndarray:
-        share = share_to_scale_by(self.passes.n_rows)
+    def column_scale(self, most_rows: int | None = None) -> np.ndarray:
+        share = share_to_scale_by(self.passes.n_rows, most_rows)
         empty = ColumnSquares(self.blocks)
         if share < 1:  # the draw leaves out who is left out
             draw = Draw(share, 0, self.blocks.left_out)

@@ -124,3 +124,11 @@ def add_powers(places, pieces, coefficients, values, lanes, powers, first):  # p
         stop = min(start + TILE, m)
         for i in range(n):
             _add_row(places[i], pieces[i], values[i], coefficients, start, stop, lanes, powers, first)  # type: ignore[call-arg]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def drain(sums, total):  # pragma: no cover - compiled
+    """Moves sums over a block to the total, in float64, and leaves zeros."""
+    for i in range(len(sums)):
+        total[i] += sums[i]
+        sums[i] = 0

@@ -7,17 +7,20 @@ columns by a small linear map, once a pass; gradients are sums of powers of z, m
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from copy import copy
 
 import numpy as np
 
-from eigenfeat.stages.piece_kernels import add_powers, add_scores
+from eigenfeat.stages.piece_kernels import add_powers, add_scores, drain
 
 MAX_CLASSES = 32
 """Above so many, products with formed rows are as quick: matrix products have work enough to be efficient."""
 WIDTHS = (4, 8, 16, 24, MAX_CLASSES)
 """Numbers of classes that loops are compiled for; others are rounded up."""
+CACHE_LINE = 64
+"""Bytes."""
 
 
 class Pieces(ABC):
@@ -65,7 +68,7 @@ class PieceProducts:
         self.pieces, self.n_classes, self.dtype = pieces, coefficients.shape[1], coefficients.dtype
         lanes = next(width for width in WIDTHS if width >= self.n_classes)
         polynomials = pieces.polynomials(coefficients.astype(np.float64))
-        self._coefficients = np.zeros((*polynomials.shape[:3], lanes), self.dtype)
+        self._coefficients = _aligned_zeros((*polynomials.shape[:3], lanes), self.dtype)
         self._coefficients[..., : self.n_classes] = polynomials
         self._sizes = (0,) * lanes, (0,) * pieces.n_powers, (0,) * pieces.first
         self._empty()
@@ -73,7 +76,8 @@ class PieceProducts:
     def _empty(self) -> None:
         self._places, self._numbers = np.empty((0, 0), self.dtype), np.empty((0, 0), np.uint8)
         # By zeros(), whose memory costs nothing before it is written to: scores alone need no sums.
-        self._sums, self._total = np.zeros(self._coefficients.shape, self.dtype), np.zeros(self._coefficients.shape)
+        shape = self._coefficients.shape
+        self._sums, self._total = _aligned_zeros(shape, self.dtype), np.zeros(shape)
 
     def anew(self) -> PieceProducts:
         """The same coefficients with sums and buffers of their own, for another thread."""
@@ -88,17 +92,16 @@ class PieceProducts:
             self._places = np.empty(projections.shape, self.dtype)
             self._numbers = np.empty(projections.shape, np.uint8)
         self.pieces.locate(projections, self._places, self._numbers)
-        padded = np.zeros((len(projections), self._coefficients.shape[-1]), self.dtype)
+        padded = _aligned_zeros((len(projections), self._coefficients.shape[-1]), self.dtype)
         add_scores(self._places, self._numbers, self._coefficients, padded, *self._sizes)
         return padded[:, : self.n_classes].copy()
 
     def add(self, values: np.ndarray) -> None:
         """Adds what the rows whose scores were last asked for give with these (n, k) values."""
-        padded = np.zeros((len(values), self._coefficients.shape[-1]), self.dtype)
+        padded = _aligned_zeros((len(values), self._coefficients.shape[-1]), self.dtype)
         padded[:, : self.n_classes] = values
-        self._sums.fill(0)
         add_powers(self._places, self._numbers, self._sums, padded, *self._sizes)
-        self._total += self._sums
+        drain(self._sums.reshape(-1), self._total.reshape(-1))
 
     def merge(self, other: PieceProducts) -> None:
         """Adds the sums of others with the same coefficients."""
@@ -107,3 +110,11 @@ class PieceProducts:
     def total(self) -> np.ndarray:
         """(n_columns, k), in float64."""
         return self.pieces.columns(self._total[..., : self.n_classes])
+
+
+def _aligned_zeros(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Zeros that start where a line of the cache does: a vector of classes that spans two takes half as long again."""
+    n_bytes = math.prod(shape) * dtype.itemsize
+    memory = np.zeros(n_bytes + CACHE_LINE, np.uint8)
+    start = -memory.ctypes.data % CACHE_LINE
+    return memory[start : start + n_bytes].view(dtype).reshape(shape)
