@@ -7,9 +7,10 @@
 fewest errors among a few candidates on the last 10,000 training images; the model is then fitted on all 60,000 and
 the test images are looked at once. "random" has as many random directions as the model of "gem", and its map.
 "combination" is the geometric mean of that set of models that has the least log loss on the held-out images, chosen
-before any test image is seen. "claims" are the paper's remarks on maps, interactions, covariances and further eigenvectors, each
-beside GEM on the same rows, over several draws of 10,000 training images; no test image is used there. Methods run
-one by one, each within half an hour on two cores; with ``--keep`` a later one finds the fits of an earlier one.
+before any test image is seen. "claims" are the paper's remarks on maps, interactions, covariances and further
+eigenvectors, each beside GEM on the same rows, over several draws of 10,000 training images; no test image is used
+there. Methods run one by one, each within half an hour on two cores; with ``--keep`` a later one finds the fits of an
+earlier one.
 """
 
 from __future__ import annotations
@@ -211,7 +212,7 @@ def random_directions(data: Data) -> Judged:
 
 
 def combination(data: Data) -> Judged:
-    """The geometric mean of the set of members of least held-out log loss: by errors, sets are three of 10,000 apart."""
+    """The geometric mean of the members of least held-out log loss: errors of sets are three of 10,000 apart."""
     held_out = {}
     for name, settings in MEMBERS.items():
         result = data.judged(settings, final=False)
@@ -222,7 +223,8 @@ def combination(data: Data) -> Judged:
     def badness(names: tuple[str, ...]) -> tuple[float, int]:
         mean = np.mean([held_out[name] for name in names], axis=0)
         mean -= np.logaddexp.reduce(mean, axis=1, keepdims=True)
-        return -float(mean[np.arange(HELD_OUT), data.held_labels].mean()), wrong(mean, data.held_labels)
+        loss = -float(mean[np.arange(HELD_OUT), data.held_labels].mean())
+        return loss, wrong(mean, data.held_labels)
 
     ranked = sorted(sets, key=badness)
     for names in ranked[:3]:
