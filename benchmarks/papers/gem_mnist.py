@@ -77,7 +77,7 @@ DEEP = OURS | {
 CANDIDATES: dict[str, list[dict]] = {
     "printed": [
         PRINTED | {"ridge": ridge, "min_eigenvalue": threshold, "alpha": alpha}
-        for ridge, threshold, alpha in ((0.5, 2.0, 1e-4), (0.5, 2.0, 1e-3))
+        for ridge, threshold, alpha in ((0.5, 2.0, 1e-4), (0.5, 2.0, 1e-3), (0.5, 2.0, 3e-3), (0.5, 2.0, 1e-2))
     ],
     "default": [{}],
     "gem": [GEM | {"min_eigenvalue": threshold} for threshold in (2.5, 1.5)],
