@@ -29,7 +29,7 @@ from eigenfeat.estimators.gem_trials import LeftOut, Recipe
 from eigenfeat.estimators.row_keys import row_keys
 from eigenfeat.export.archive import Refusal
 from eigenfeat.features.hat_products import HatProductMap
-from eigenfeat.features.maps import PowerMap
+from eigenfeat.features.maps import PowerMap, ProductMap
 from eigenfeat.rows import ArrayRows
 from eigenfeat.stages import Chain
 
@@ -199,6 +199,16 @@ def test_what_is_chosen_narrow_is_settled_nearer_to_what_is_asked_for():
         assert best.recipe.ridge == 1.0 and best.penalty == pytest.approx(expected, rel=0.05)
         wide = [asked for asked, _, _ in rows.asked if asked.width == SETTLED_COLUMNS]
         assert {asked.recipe.ridge for asked in wide} == ({1.0} if cut else set())
+
+
+@pytest.mark.parametrize(
+    "feature_map", [lambda P: P[:, :30] * P[:, -30:], ProductMap(PowerMap((1, 2)), ((0, 1), (3, 250)))]
+)
+@pytest.mark.parametrize("n_components", [None, 6])
+def test_maps_of_several_projections_have_all_of_them_in_trials(digits, feature_map, n_components):
+    X, y, X_new, y_new = digits
+    model = GEMClassifier(n_components, feature_map=feature_map).fit(X, y)
+    assert model.trials_ and model.score(X_new, y_new) > 0.9
 
 
 @pytest.mark.parametrize(("slope", "end"), [(0.02, 0.01), (-0.02, 100.0)])

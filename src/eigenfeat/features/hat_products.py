@@ -46,6 +46,8 @@ class HatProductMap(FeatureMap):
     knots: np.ndarray | None = None
     name: str = "hat-products"
 
+    is_pointwise = False
+
     def n_columns(self, n_projections: int) -> int:
         n_pairs = n_projections * (n_projections - 1) // 2
         return self.base.n_columns(n_projections) + n_pairs * self.n_knots**2

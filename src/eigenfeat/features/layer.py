@@ -53,6 +53,8 @@ class LayerSettings:
 
     def narrowed(self, n_columns: int, n_given: int) -> LayerSettings:
         """See `eigenfeat.features.stack.StackSettings.narrowed`."""
+        if not self.feature_map.is_pointwise:
+            return self
         if self.n_components is None:
             return replace(self, max_columns=min(n_columns, self.max_columns or n_columns))
         most = max(1, n_given // self.feature_map.n_columns(1))

@@ -224,6 +224,8 @@ class ProductMap(FeatureMap):
     pairs: tuple[tuple[int, int], ...] | None = None
     name: str = "products"
 
+    is_pointwise = False
+
     def n_columns(self, n_projections: int) -> int:
         return self.base.n_columns(n_projections) + len(self._pairs(n_projections))
 
@@ -273,6 +275,8 @@ class CallableMap(FeatureMap):
     @property
     def learns(self) -> bool:
         return False  # but the width, which any two rows tell
+
+    is_pointwise = False  # for all that is known
 
     def n_columns(self, n_projections: int) -> int:
         if self.width is None:

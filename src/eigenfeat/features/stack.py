@@ -60,8 +60,8 @@ class StackSettings:
     def narrowed(self, n_columns: int, n_given: int) -> StackSettings:
         """With so many columns at most in every layer that leaves their number to us, and so many in one that does not.
 
-        Of directions that are asked for, the strongest are kept. Hidden layers have half as many of those: problems of
-        the next layer cost the cube of their columns.
+        Of directions that are asked for, the strongest are kept; a map of several together has all of them. Hidden
+        layers have half as many of those: problems of the next layer cost the cube of their columns.
         """
         *hidden, last = self.layers
         narrow = (*(layer.narrowed(n_columns, n_given // 2) for layer in hidden), last.narrowed(n_columns, n_given))

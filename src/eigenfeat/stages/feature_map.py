@@ -44,6 +44,11 @@ class FeatureMap(ABC):
         """Whether `fit` learns from the values of training projections, so that rows have to be there."""
         return type(self).fit is not FeatureMap.fit
 
+    @property
+    def is_pointwise(self) -> bool:
+        """Whether every column is a function of one projection, so that a map of fewer projections has some of them."""
+        return True
+
     def __call__(self, projections: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         projections = np.ascontiguousarray(projections)
         shape = (len(projections), self.n_columns(projections.shape[1]))
