@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import replace
+from functools import partial
+from itertools import islice
 
 import numpy as np
 import pytest
 
+from eigenfeat.linear.newton import newton_steps
 from eigenfeat.linear.objective import LogitObjective
 from eigenfeat.linear.passes import Passes
 from eigenfeat.linear.preconditioners import DiagonalPreconditioner, GramPreconditioner, PreconditionerRequest
+from eigenfeat.linear.quasi_newton import no_pairs, quasi_newton_steps
 from eigenfeat.linear.steps import line_search
 from eigenfeat.rows import as_row_source
 
@@ -34,6 +39,21 @@ def test_at_zero_the_gram_preconditioner_is_the_inverse_hessian(constant):
     if constant:  # whose penalty is in the preconditioner only
         penalised[-1] += objective.alpha * step[-1]
     np.testing.assert_allclose(penalised, zero.gradient, atol=1e-12)
+
+
+@pytest.mark.parametrize("steps", [partial(quasi_newton_steps, pairs=no_pairs((21, 4))), newton_steps])
+def test_one_is_freed_before_the_next_is_built(steps):
+    objective, last = make_objective(200, 20), []
+
+    def anew(point, passes_since_last):
+        assert all(before() is None for before in last)
+        built = GramPreconditioner.build(objective, request(objective, point))
+        last.append(weakref.ref(built))
+        return built
+
+    for _ in islice(steps(objective, objective.at(np.zeros(objective.shape)), preconditioner_at=anew), 3):
+        pass
+    assert len(last) == 3
 
 
 def test_another_alpha_is_another_factorisation_of_the_same_matrix():

@@ -31,6 +31,7 @@ def newton_steps(objective: LogitObjective, start: LogitPoint, preconditioner_at
         # Loose far from the optimum, tighter as the gradient falls: fast in the end, no waste at first.
         accuracy = min(0.3, (energy / reference) ** 0.25)
         direction, left, n_products = conjugate_gradient(curvature, point.gradient, preconditioner, accuracy)
+        del preconditioner  # the next one is built in its memory
         slope = float(np.vdot(point.gradient, direction))
         reached, step = line_search(objective, point, direction, slope)
         n_passes = 1 + (step != 1) + n_products * curvature.passes.n_rows / objective.passes.n_rows

@@ -54,6 +54,7 @@ def quasi_newton_steps(
             pairs.append((step * direction, change))
         n_passes = 1.0 + (step != 1)
         estimates.append(-0.5 * preconditioner.optimism * slope)
+        del preconditioner  # the next one is built in its memory
         yield Step(reached, 0, n_passes, step, max(estimates))
         point = reached
 
