@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-from numba import njit
 
+from eigenfeat._compiled import compiled
 from eigenfeat.stages.feature_map import FeatureMap
 
 WEIGHT = 2.0
@@ -74,7 +74,7 @@ class HatProductMap(FeatureMap):
         return self.base.feature_names(projection_names) + products
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(nogil=True, fast_division=True)
 def _write_products(projections, knots, weight, out, start):  # pragma: no cover - compiled
     n, m = projections.shape
     q = knots.shape[1]

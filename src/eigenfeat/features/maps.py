@@ -18,8 +18,8 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from eigenfeat._compiled import compiled
 from eigenfeat.features.splines import SmoothSplineMap, SplineMap
 from eigenfeat.stages.feature_map import FeatureMap, largest_magnitude
 from eigenfeat.stages.pieces import Pieces
@@ -106,7 +106,7 @@ class PowerPieces(Pieces):
         return powers[:, :, self._wanted].transpose(2, 1, 0, 3).reshape(-1, powers.shape[3])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(nogil=True, fast_division=True)
 def _locate_roots(projections, soft, limit, places, pieces):  # pragma: no cover - compiled
     n, m = projections.shape
     one, zero = projections.dtype.type(1), projections.dtype.type(0)
@@ -128,8 +128,7 @@ def _wanted(powers: tuple[int, ...]) -> np.ndarray:
     return np.isin(np.arange(1, max(powers) + 1), powers)
 
 
-# error_model="numpy" leaves out the checks for division by zero, which would keep loops from vectorising.
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(nogil=True, fast_division=True)
 def _write_powers(projections, wanted, soft, limit, out, start):  # pragma: no cover - compiled
     n, m = projections.shape
     one = projections.dtype.type(1)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numba import njit
 
+from eigenfeat._compiled import compiled
 from eigenfeat.stages.feature_map import FeatureMap
 from eigenfeat.stages.pieces import Pieces
 
@@ -177,7 +177,7 @@ class SplinePieces(Pieces):
         return C.reshape(-1, powers.shape[3])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(nogil=True, fast_division=True)
 def _locate(projections, knots, per_length, places, pieces):  # pragma: no cover - compiled
     n, m = projections.shape
     last = knots.shape[0] - 1
@@ -195,7 +195,7 @@ def _locate(projections, knots, per_length, places, pieces):  # pragma: no cover
             places[i, j] = (within - knots[k, j]) * per_length[k, j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(nogil=True, fast_division=True)
 def _write_splines(projections, inner, pieces, out, start):  # pragma: no cover - compiled
     n, m = projections.shape
     last = inner.shape[1] - 2

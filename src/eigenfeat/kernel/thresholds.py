@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit
 from scipy.optimize import brentq
+
+from eigenfeat._compiled import compiled
 
 THRESHOLDS = ("least-squares", "gaussian", "margin", "least-error", "auto")
 #: Rules that "auto" compares, the first of equals. "least-error" is none of them: at the rows it was found on it is
@@ -156,7 +157,7 @@ def _descending(q: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return q[order], w[order]
 
 
-@njit(cache=True)
+@compiled()
 def _derivative_and_offset(
     above: np.ndarray, above_weights: np.ndarray, below: np.ndarray, below_weights: np.ndarray, v: float, cost: float
 ) -> tuple[float, float]:

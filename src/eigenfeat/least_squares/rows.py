@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 from scipy.linalg import get_blas_funcs
+
+from eigenfeat._compiled import compiled
 
 # Of a sparse product, a row with more than this share of nonzeros costs less in a dense one (measured on word
 # counts: a dense product runs some 100 times as many multiplications a second).
@@ -278,7 +279,7 @@ def _inner_products(rows: sparse.csr_array) -> np.ndarray:
     return gram
 
 
-@njit(cache=True)
+@compiled()
 def _add_outer_products(indptr, indices, data, chosen, gram):
     """Add ``x xᵀ`` of the chosen rows to the lower or upper entry of every pair of columns."""
     for row in chosen:
@@ -288,7 +289,7 @@ def _add_outer_products(indptr, indices, data, chosen, gram):
                 gram[i, indices[b]] += value * data[b]
 
 
-@njit(cache=True)
+@compiled()
 def _mirror(gram):
     """From one entry for every pair, wherever it stands, to a symmetric matrix."""
     for i in range(gram.shape[0]):

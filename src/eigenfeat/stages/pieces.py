@@ -10,15 +10,16 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from copy import copy
+from dataclasses import dataclass
 
 import numpy as np
 
-from eigenfeat.stages.piece_kernels import add_powers, add_scores, drain
+from eigenfeat.stages.piece_kernels import VECTOR_BYTES, add_powers, add_scores, drain
 
 MAX_CLASSES = 32
 """Above so many, products with formed rows are as quick: matrix products have work enough to be efficient."""
-WIDTHS = (4, 8, 16, 24, MAX_CLASSES)
-"""Numbers of classes that loops are compiled for; others are rounded up."""
+MOST_PACKED = 8
+"""Vectors at most of a line that is packed: its sums are as many."""
 CACHE_LINE = 64
 """Bytes."""
 
@@ -66,11 +67,11 @@ class PieceProducts:
 
     def __init__(self, pieces: Pieces, coefficients: np.ndarray) -> None:
         self.pieces, self.n_classes, self.dtype = pieces, coefficients.shape[1], coefficients.dtype
-        lanes = next(width for width in WIDTHS if width >= self.n_classes)
+        self._line = Line.of(self.n_classes, pieces.n_powers, self.dtype)
         polynomials = pieces.polynomials(coefficients.astype(np.float64))
-        self._coefficients = _aligned_zeros((*polynomials.shape[:3], lanes), self.dtype)
-        self._coefficients[..., : self.n_classes] = polynomials
-        self._sizes = (0,) * lanes, (0,) * pieces.n_powers, (0,) * pieces.first
+        self._coefficients = _aligned_zeros((*polynomials.shape[:2], self._line.length), self.dtype)
+        self._line.classes_of(self._coefficients)[...] = polynomials
+        self._sizes = (0,) * self._line.segment, (0,) * pieces.n_powers, (0,) * pieces.first
         self._empty()
 
     def _empty(self) -> None:
@@ -92,14 +93,14 @@ class PieceProducts:
             self._places = np.empty(projections.shape, self.dtype)
             self._numbers = np.empty(projections.shape, np.uint8)
         self.pieces.locate(projections, self._places, self._numbers)
-        padded = _aligned_zeros((len(projections), self._coefficients.shape[-1]), self.dtype)
+        padded = _aligned_zeros((len(projections), self._line.width), self.dtype)
         add_scores(self._places, self._numbers, self._coefficients, padded, *self._sizes)
-        return padded[:, : self.n_classes].copy()
+        return self._line.classes_of(padded).sum(axis=1)
 
     def add(self, values: np.ndarray) -> None:
         """Adds what the rows whose scores were last asked for give with these (n, k) values."""
-        padded = _aligned_zeros((len(values), self._coefficients.shape[-1]), self.dtype)
-        padded[:, : self.n_classes] = values
+        padded = _aligned_zeros((len(values), self._line.width), self.dtype)
+        self._line.classes_of(padded)[...] = values[:, None]
         add_powers(self._places, self._numbers, self._sums, padded, *self._sizes)
         drain(self._sums.reshape(-1), self._total.reshape(-1))
 
@@ -109,7 +110,45 @@ class PieceProducts:
 
     def total(self) -> np.ndarray:
         """(n_columns, k), in float64."""
-        return self.pieces.columns(self._total[..., : self.n_classes])
+        return self.pieces.columns(self._line.classes_of(self._total))
+
+
+@dataclass(frozen=True)
+class Line:
+    """How the coefficients of a piece stand in memory (`eigenfeat.stages.piece_kernels`).
+
+    Attributes
+    ----------
+    n_classes, n_powers : int
+    segment : int
+        Numbers of one power: the classes and, after them, what is left over.
+    length : int
+        Numbers of all powers and what is left over.
+    width : int
+        Of a row of scores: a line where it is packed, a segment otherwise.
+    """
+
+    n_classes: int
+    n_powers: int
+    segment: int
+    length: int
+    width: int
+
+    @classmethod
+    def of(cls, n_classes: int, n_powers: int, dtype: np.dtype) -> Line:
+        """The shortest of whole vectors; of packed ones with the longest segments, so that few have to be compiled."""
+        size = VECTOR_BYTES // dtype.itemsize
+        segment = -(-n_classes // size) * size
+        packed = -(-n_classes * n_powers // size) * size
+        if packed < n_powers * segment and packed <= MOST_PACKED * size:
+            return cls(n_classes, n_powers, packed // n_powers, packed, packed)
+        return cls(n_classes, n_powers, segment, n_powers * segment, segment)
+
+    def classes_of(self, lines: np.ndarray) -> np.ndarray:
+        """A view of lines, or of rows of scores, as (..., powers or one, classes)."""
+        n_parts = min(self.n_powers, lines.shape[-1] // self.segment)
+        parts = lines[..., : n_parts * self.segment].reshape(*lines.shape[:-1], n_parts, self.segment)
+        return parts[..., : self.n_classes]
 
 
 def _aligned_zeros(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
