@@ -45,7 +45,7 @@ def test_thinning_is_asking_for_less(moments, threshold, count):
 
 def test_the_strongest_keep_their_order_and_their_offsets(moments):
     layer = layer_of(moments, noise="covariance")
-    few = layer.strongest(7)
+    few = layer.at_most(7)
     keep = np.sort(np.argsort(-layer.eigenvalues)[:7])
     np.testing.assert_array_equal(few.eigenvalues, layer.eigenvalues[keep])
     np.testing.assert_array_equal(few.projection.bias, layer.projection.bias[keep])

@@ -92,3 +92,14 @@ def test_inputs_can_be_left_out_of_the_last_layer(rows):
     everything = stack.chain.at(rows.array)
     np.testing.assert_array_equal(without_inputs(stack.chain).at(rows.array), everything[:, 65:])
     np.testing.assert_array_equal(Stack().chain.at(rows.array), rows.array)
+
+
+def test_directions_that_are_known_are_not_solved_again(rows):
+    wide = StackSettings((LAYER, LAYER))
+    narrow = StackSettings((replace(LAYER, max_components=5), LAYER))
+    stack, moments = fitted(rows, wide)
+    known = stack.layers[0].directions
+    found = fit_stack(moments, rows, narrow, np.random.RandomState(0), {}, known=known)
+    expected, _ = fitted(rows, narrow)
+    np.testing.assert_allclose(found.chain.at(rows.array), expected.chain.at(rows.array), atol=1e-9)
+    assert found.layers[0].directions.n_directions == 5 < known.n_directions

@@ -72,18 +72,39 @@ def test_left_out_rows_are_not_in_the_sample(from_sample):
 
 
 @pytest.mark.parametrize(
-    ("n_rows", "n_columns", "sizes"),
+    ("n_rows", "n_columns", "smoothed", "sizes"),
     [
-        (30_000, 100, []),
-        (60_000, 2_000, [15_000]),
-        (60_000, 11_585, []),
-        (1_000_000, 1000, [25_000, 100_000]),
-        (20_000_000, 10_901, [150_000, 600_000]),
+        (30_000, 100, True, []),
+        (60_000, 2_000, False, [15_000]),
+        (60_000, 11_585, False, []),
+        (60_000, 11_585, True, [15_000]),
+        (60_000, 15_585, True, []),
+        (1_000_000, 1000, False, [25_000, 100_000]),
+        (20_000_000, 10_901, False, [150_000, 600_000]),
     ],
 )
-def test_samples_grow_to_what_all_rows_are_worth(n_rows, n_columns, sizes):
+def test_samples_grow_to_what_all_rows_are_worth(n_rows, n_columns, smoothed, sizes):
     passes = SimpleNamespace(n_rows=n_rows, n_columns=n_columns)
-    assert np.allclose(np.array(sample_start.shares_to_start_from(passes)) * n_rows, sizes)
+    assert np.allclose(np.array(sample_start.shares_to_start_from(passes, smoothed)) * n_rows, sizes)
+
+
+def test_scarce_rows_of_smoothed_labels_show_the_way_too(monkeypatch):
+    """Fewer than four rows a column: the sample is fitted loosely, and the minimum is that of all rows."""
+    rng = np.random.default_rng(1)
+    n, d = 3000, 400
+    X = rng.normal(size=(n, d)) * np.logspace(0, -2, d)
+    y = np.argmax(X[:, :K] + 0.3 * rng.gumbel(size=(n, K)), axis=1)
+    monkeypatch.setattr(preconditioner_table, "MIN_GRAM_ROWS", 100)
+    monkeypatch.setattr(sample_start, "LEAST_ROWS", 100)
+    fits = []
+    for least in (1, np.inf):
+        monkeypatch.setattr(sample_start, "LEAST_SMOOTHED_ROWS_PER_COLUMN", least)
+        for tol in (1e-2, 1e-9):
+            fits.append(LogitSolver(as_row_source(X, labels=y), K, smoothing=0.2).fit(1e-3, tol=tol))
+    started, exact, plain, exact_plain = fits
+    assert started.n_passes < plain.n_passes
+    assert started.objective <= 1.01 * exact.objective
+    assert exact.objective == pytest.approx(exact_plain.objective, rel=1e-8)
 
 
 def test_no_step_over_all_rows_where_samples_have_shown_the_way(monkeypatch):

@@ -8,6 +8,7 @@ fitted to all rows. What the constants here are worth, ``benchmarks/gem_constant
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -20,8 +21,10 @@ from eigenfeat._threads import one_blas_thread
 from eigenfeat.estimators.gem_trials import LeftOut, Path, Recipe, Trial, vertex_of
 from eigenfeat.estimators.key_sketch import CLASS_KEYS, DistinctKeys, n_distinct
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
-from eigenfeat.features.stack import StackSettings, fit_stack, layer_moments
+from eigenfeat.features.layer import LayerDirections
+from eigenfeat.features.stack import Stack, StackSettings, fit_stack, layer_moments
 from eigenfeat.linear.row_basis import RowBasis, is_wide
+from eigenfeat.moments import Moments
 from eigenfeat.rows import ArrayRows, ChosenRows, RandomRows, held
 from eigenfeat.stages import Chain
 
@@ -71,8 +74,14 @@ rounding moves penalties and temperatures by some 1e-5."""
 SEPARABLE = 0.03
 """Left-out error below which plain labels are not tried: smoothed ones fit separable classes better and faster."""
 
+FEW_NUMBERS = 1e6
+"""Rows times columns of trials below which threads of BLAS cost more, in being woken, than they save."""
+
 Split = tuple[np.ndarray, np.ndarray]
 """Training and left-out rows of a trial."""
+
+Solved = tuple[Moments, LayerDirections]
+"""What trials of one recipe share: moments of a split, and as many directions as any of them takes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,17 +167,37 @@ class TrialRows:
         n_training = float(np.mean([n_distinct(own_keys[train]) for train, _ in splits])) if splits else 0.0
         return cls(sample, classes, splits, n_training, events)
 
-    def folds(self, base: Chain, fit: TrialFit) -> Callable[[int], Fold]:
-        """Features by the number of a split, found without its left-out rows, made when first asked for."""
-        rows: RandomRows = base.over(self.rows)  # type: ignore[assignment]
-        rows = _held(rows) if base.stages else rows
-        return cache(lambda number: self._fold(rows, self.splits[number], fit))
+    @property
+    def n_numbers(self) -> int:
+        return self.rows.n_rows * self.rows.n_columns
 
-    def _fold(self, rows: RandomRows, split: Split, fit: TrialFit) -> Fold:
-        train, test = (ChosenRows(rows, part) for part in split)
+    def behind(self, base: Chain) -> TrialRows:
+        """The same rows after a base map."""
+        rows: RandomRows = base.over(self.rows)  # type: ignore[assignment]
+        return replace(self, rows=_held(rows)) if base.stages else self
+
+    def solved(self, fit: TrialFit) -> Callable[[int], Solved]:
+        """First layers by the number of a split, found without its left-out rows, when they are first asked for."""
+        return cache(lambda number: self._solved(self.splits[number][0], fit))
+
+    def _solved(self, part: np.ndarray, fit: TrialFit) -> Solved:
+        train = ChosenRows(self.rows, part)
         moments = layer_moments(train, fit.settings.layers[0], self.classes, {})
-        events = None if self.events is None else self.events[split[0]]
-        stack = fit_stack(moments, train, fit.settings, check_random_state(fit.seed), {}, events)
+        settings = replace(fit.settings, layers=fit.settings.layers[:1])
+        return moments, self._stack(moments, train, part, replace(fit, settings=settings)).layers[0].directions
+
+    def _stack(self, moments: Moments, train: RandomRows, part: np.ndarray, fit: TrialFit, known: Any = None) -> Stack:
+        events = None if self.events is None else self.events[part]
+        return fit_stack(moments, train, fit.settings, check_random_state(fit.seed), {}, events, known)
+
+    def folds(self, solved: Callable[[int], Solved], fit: TrialFit) -> Callable[[int], Fold]:
+        """Features by the number of a split, of first layers that are solved already, made when first asked for."""
+        return cache(lambda number: self._fold(self.splits[number], solved(number), fit))
+
+    def _fold(self, split: Split, solved: Solved, fit: TrialFit) -> Fold:
+        (moments, known), rows = solved, self.rows
+        train, test = (ChosenRows(rows, part) for part in split)
+        stack = self._stack(moments, train, split[0], fit, known)
         chain = stack.chain
         many = train.n_rows * chain.n_columns(train.n_columns) > MANY_NUMBERS
         dtype = np.float32 if many else rows.dtype
@@ -206,8 +235,10 @@ class Search:
     penalties : sequence of float
         ``alpha`` times rows, descending.
     trials : list of Trial
-    folds : dict
-        Features by the part of a recipe that they depend on.
+    behind : dict of TrialRows
+        The rows after base maps, by name.
+    solved, folds : dict
+        First layers, and features of narrow trials, by the part of a recipe that they depend on.
     paths : dict of Path
         By the keys of recipes, of those that may still win.
     """
@@ -217,12 +248,14 @@ class Search:
     fit: Callable[[Recipe, int], TrialFit]
     penalties: Sequence[float]
     trials: list[Trial]
+    behind: dict[str | None, TrialRows] = field(default_factory=dict)
+    solved: dict[tuple, Callable[[int], Solved]] = field(default_factory=dict)
     folds: dict[tuple, Callable[[int], Fold]] = field(default_factory=dict)
     paths: dict[tuple, Path] = field(default_factory=dict)
 
     def best(self, free: Candidates, start: Recipe) -> Trial:
         """The trial of least log loss: one field of the recipe after the other is varied, in the order of ``free``."""
-        with one_blas_thread():  # trials are many small products, which more threads only slow down
+        with one_blas_thread() if self.rows.n_numbers < FEW_NUMBERS else nullcontext():
             return self._best(free, start)
 
     def _best(self, free: Candidates, start: Recipe) -> Trial:
@@ -249,7 +282,7 @@ class Search:
         self._report(best)
         fit = self.fit(recipe, TRIAL_COLUMNS)
         if recipe.features not in self.folds:
-            self.folds[recipe.features] = self.rows.folds(self.bases[recipe.base_map], fit)
+            self.folds[recipe.features] = self._folds(recipe, fit)
         path = self.paths[recipe.key] = self._path(recipe, self.folds[recipe.features], fit)
         n_splits, place = len(self.rows.splits), self._start(best)
         if best is None or recipe.base_map != best.recipe.base_map:  # of other inputs: any penalty may serve
@@ -262,6 +295,15 @@ class Search:
             place = path.downhill(place, 1)
         return path.trial(place, n_splits)
 
+    def _folds(self, recipe: Recipe, fit: TrialFit) -> Callable[[int], Fold]:
+        """Features of a recipe; its first layers are solved once, for the widest trial."""
+        if recipe.base_map not in self.behind:
+            self.behind[recipe.base_map] = self.rows.behind(self.bases[recipe.base_map])
+        rows = self.behind[recipe.base_map]
+        if recipe.features not in self.solved:
+            self.solved[recipe.features] = rows.solved(self.fit(recipe, SETTLED_COLUMNS))
+        return rows.folds(self.solved[recipe.features], fit)
+
     def _path(self, recipe: Recipe, folds: Callable[[int], Fold], fit: TrialFit) -> Path:
         return Path(recipe, self.rows.left_out(folds, fit), self.penalties, self.trials)
 
@@ -273,7 +315,7 @@ class Search:
         else:
             self._report(best)
             fit = self.fit(recipe, SETTLED_COLUMNS)
-            path = self._path(recipe, self.rows.folds(self.bases[recipe.base_map], fit), fit)
+            path = self._path(recipe, self._folds(recipe, fit), fit)
             place = path.downhill(place, 1) if len(self.penalties) > 1 else place
         path.downhill(place, n_splits)
         return vertex_of(path.of_all(n_splits))
@@ -283,10 +325,15 @@ class Search:
 
     def _keep(self, recipe: Recipe) -> None:
         """Forget the features of other recipes."""
-        for features in self.folds.keys() - {recipe.features}:
-            del self.folds[features]
-        for other in self.paths.keys() - {recipe.key}:
-            del self.paths[other]
+        needed: list[tuple[dict, Any]] = [
+            (self.behind, recipe.base_map),
+            (self.solved, recipe.features),
+            (self.folds, recipe.features),
+            (self.paths, recipe.key),
+        ]
+        for known, name in needed:
+            for other in known.keys() - {name}:
+                del known[other]
 
     def _start(self, best: Trial | None) -> int:
         if best is None or len(self.penalties) == 1:

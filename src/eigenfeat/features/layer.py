@@ -48,7 +48,7 @@ class LayerSettings:
         """Directions at most that the layer will find in rows of which only the numbers are known."""
         n_contrasts = most_contrasts(self.class_pairs, n_classes, self.n_pairs) * n_subclasses**2
         found = n_contrasts * min(_per_pair(self, n_contrasts, n_classes, n_rows), n_columns)
-        limit = _most(self)
+        limit = most_kept(self)
         return found if limit is None else min(found, limit)
 
     def narrowed(self, n_columns: int, n_given: int) -> LayerSettings:
@@ -115,8 +115,10 @@ class LayerDirections:
             contrast=self.contrast[keep],
         )
 
-    def strongest(self, count: int) -> LayerDirections:
-        """The ``count`` directions of largest eigenvalue, in the order they stood in."""
+    def at_most(self, count: int | None) -> LayerDirections:
+        """The ``count`` directions of largest eigenvalue, in the order they stood in; all where there are no more."""
+        if count is None or self.n_directions <= count:
+            return self
         return self.subset(np.sort(np.argsort(-self.eigenvalues, kind="stable")[:count]))
 
     def thinned(self, min_eigenvalue: float, n_components: int) -> LayerDirections:
@@ -190,9 +192,7 @@ def find_layer(
     found = _at_least_one(found, quotients, settings, dtype)
     if evidence.rows is not None and evidence.has_codes:
         found = settle_by_rows(found, quotients, chosen.mixtures, moments, evidence.rows)
-    layer = _joined(found, quotients, chosen.names)
-    limit = _most(settings)
-    return layer if limit is None or layer.n_directions <= limit else layer.strongest(limit)
+    return _joined(found, quotients, chosen.names).at_most(most_kept(settings))
 
 
 def unit_scale(moments: Moments) -> np.ndarray:
@@ -237,7 +237,7 @@ def _per_pair(settings: LayerSettings, n_pairs: int, n_classes: int, n_rows: flo
     return int(np.clip(total // n_pairs, 1, AUTO_PER_PAIR))
 
 
-def _most(settings: LayerSettings) -> int | None:
+def most_kept(settings: LayerSettings) -> int | None:
     """Directions in all at most."""
     if settings.max_components is not None or settings.n_components is not None or settings.max_columns is None:
         return settings.max_components

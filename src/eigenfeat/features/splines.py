@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from eigenfeat._compiled import compiled
+from eigenfeat.features.spline_kernels import locate
 from eigenfeat.stages.feature_map import FeatureMap
 from eigenfeat.stages.pieces import Pieces
 
@@ -160,7 +161,10 @@ class SplinePieces(Pieces):
         return SplinePieces(self._fitted, squares)
 
     def locate(self, projections: np.ndarray, places: np.ndarray, pieces: np.ndarray) -> None:
-        _locate(projections, self._knots, self._per_length, places, pieces)
+        own = projections.dtype
+        locate(
+            projections, self._knots.astype(own, copy=False), self._per_length.astype(own, copy=False), places, pieces
+        )
 
     def polynomials(self, coefficients: np.ndarray) -> np.ndarray:
         C = coefficients.reshape(-1, len(self._functions), coefficients.shape[1])
@@ -175,24 +179,6 @@ class SplinePieces(Pieces):
         for p in range(self.n_pieces):
             C[p : p + width] += (self._functions[:, p].transpose(0, 2, 1) @ powers[:, p]).transpose(1, 0, 2)
         return C.reshape(-1, powers.shape[3])
-
-
-@compiled(nogil=True, fast_division=True)
-def _locate(projections, knots, per_length, places, pieces):  # pragma: no cover - compiled
-    n, m = projections.shape
-    last = knots.shape[0] - 1
-    for i in range(n):
-        x, number = projections[i], pieces[i]
-        for j in range(m):
-            number[j] = 0
-        for q in range(1, last):
-            knot = knots[q]
-            for j in range(m):
-                number[j] += x[j] >= knot[j]
-        for j in range(m):
-            within = min(max(x[j], knots[0, j]), knots[last, j])
-            k = np.uint64(number[j])
-            places[i, j] = (within - knots[k, j]) * per_length[k, j]
 
 
 @compiled(nogil=True, fast_division=True)

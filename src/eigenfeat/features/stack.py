@@ -11,7 +11,14 @@ from time import perf_counter
 import numpy as np
 
 from eigenfeat._progress import report
-from eigenfeat.features.layer import LayerDirections, LayerEvidence, LayerSettings, find_layer, unit_scale
+from eigenfeat.features.layer import (
+    LayerDirections,
+    LayerEvidence,
+    LayerSettings,
+    find_layer,
+    most_kept,
+    unit_scale,
+)
 from eigenfeat.features.maps import FeatureMap
 from eigenfeat.features.pairs import draws_pairs
 from eigenfeat.features.subclasses import Subclasses, clustered
@@ -149,6 +156,7 @@ def fit_stack(
     rng: np.random.RandomState,
     seconds: Seconds,
     events: np.ndarray | None = None,
+    known: LayerDirections | None = None,
 ) -> Stack:
     """Algorithm 1, lines 1-7, as often as there are layers.
 
@@ -166,6 +174,8 @@ def fit_stack(
         Added to: what "moments" and "directions" took.
     events : (n,) array, optional
         Labels of the user's that cut the classes into sub-classes, instead of clusters.
+    known : LayerDirections, optional
+        Of the first layer, found before with other settings that keep no fewer of them.
 
     Returns
     -------
@@ -186,7 +196,10 @@ def fit_stack(
                 of_parts = cut.relabelled(rows) if isinstance(rows, RandomRows) else below.over(of_parts)
         evidence = _evidence(moments if index == 0 else None, (rows, of_parts), moments.classes, cut, layer, seconds)
         with timed(seconds, "directions"):
-            directions = _remembered_layer(replace(evidence, tangents=tangents), layer, rng, dtype)
+            if index == 0 and known is not None:
+                directions = known.at_most(most_kept(layer))
+            else:
+                directions = _remembered_layer(replace(evidence, tangents=tangents), layer, rng, dtype)
         stack = Stack((*stack.layers, with_map(directions, evidence.moments, rows, layer)))
     return stack
 

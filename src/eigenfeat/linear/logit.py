@@ -282,7 +282,8 @@ class LogitSolver:
 
     def _start_of_sample(self, objective: Any) -> np.ndarray:
         """Where fits of ever larger samples of many rows end, leaving preconditioner and pairs; zero of few rows."""
-        start, shares = self._start(None), shares_to_start_from(self.objective.passes)
+        start = self._start(None)
+        shares = shares_to_start_from(self.objective.passes, self.objective.smoothing > 0)
         if not shares:
             return start
         first = self._sample = objective.drawn(shares[-1], int(self._rng.randint(2**31 - 1)))

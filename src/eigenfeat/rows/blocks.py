@@ -48,8 +48,8 @@ def over_parts(
         return list(pool.map(run, parts))
 
 
-def held(source: RowSource, batch_size: int | None = 4096) -> np.ndarray:
-    """All rows of a source as one dense array in its type, filled block by block."""
+def held(source: RowSource, batch_size: int | None = 1024) -> np.ndarray:
+    """All rows of a source as one dense array in its type, filled block by block: larger ones are fresh memory each."""
     if source.n_rows is None:
         return np.concatenate([dense(block.rows).astype(source.dtype) for block in source.blocks(batch_size)])
     rows = np.empty((source.n_rows, source.n_columns), dtype=source.dtype)
