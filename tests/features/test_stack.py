@@ -97,9 +97,10 @@ def test_inputs_can_be_left_out_of_the_last_layer(rows):
 def test_directions_that_are_known_are_not_solved_again(rows):
     wide = StackSettings((LAYER, LAYER))
     narrow = StackSettings((replace(LAYER, max_components=5), LAYER))
-    stack, moments = fitted(rows, wide)
-    known = stack.layers[0].directions
-    found = fit_stack(moments, rows, narrow, np.random.RandomState(0), {}, known=known)
+    moments, rng = layer_moments(rows, LAYER, np.arange(4), {}), np.random.RandomState(0)
+    first = fit_stack(moments, rows, replace(wide, layers=wide.layers[:1]), rng, {})
+    known = first.layers[0].directions
+    found = fit_stack(moments, rows, narrow, np.random.RandomState(0), {}, known=(known, rng.get_state()))
     expected, _ = fitted(rows, narrow)
     np.testing.assert_allclose(found.chain.at(rows.array), expected.chain.at(rows.array), atol=1e-9)
     assert found.layers[0].directions.n_directions == 5 < known.n_directions

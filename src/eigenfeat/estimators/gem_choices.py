@@ -21,8 +21,7 @@ from eigenfeat._threads import one_blas_thread
 from eigenfeat.estimators.gem_trials import LeftOut, Path, Recipe, Trial, vertex_of
 from eigenfeat.estimators.key_sketch import CLASS_KEYS, DistinctKeys, n_distinct
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
-from eigenfeat.features.layer import LayerDirections
-from eigenfeat.features.stack import Stack, StackSettings, fit_stack, layer_moments
+from eigenfeat.features.stack import Known, StackSettings, fit_stack, layer_moments
 from eigenfeat.linear.row_basis import RowBasis, is_wide
 from eigenfeat.moments import Moments
 from eigenfeat.rows import ArrayRows, ChosenRows, RandomRows, held
@@ -80,7 +79,7 @@ FEW_NUMBERS = 1e6
 Split = tuple[np.ndarray, np.ndarray]
 """Training and left-out rows of a trial."""
 
-Solved = tuple[Moments, LayerDirections]
+Solved = tuple[Moments, Known]
 """What trials of one recipe share: moments of a split, and as many directions as any of them takes."""
 
 
@@ -181,14 +180,14 @@ class TrialRows:
         return cache(lambda number: self._solved(self.splits[number][0], fit))
 
     def _solved(self, part: np.ndarray, fit: TrialFit) -> Solved:
-        train = ChosenRows(self.rows, part)
+        train, rng = ChosenRows(self.rows, part), check_random_state(fit.seed)
         moments = layer_moments(train, fit.settings.layers[0], self.classes, {})
-        settings = replace(fit.settings, layers=fit.settings.layers[:1])
-        return moments, self._stack(moments, train, part, replace(fit, settings=settings)).layers[0].directions
+        first = replace(fit.settings, layers=fit.settings.layers[:1])
+        stack = fit_stack(moments, train, first, rng, {}, self._events(part))
+        return moments, (stack.layers[0].directions, rng.get_state(legacy=True))
 
-    def _stack(self, moments: Moments, train: RandomRows, part: np.ndarray, fit: TrialFit, known: Any = None) -> Stack:
-        events = None if self.events is None else self.events[part]
-        return fit_stack(moments, train, fit.settings, check_random_state(fit.seed), {}, events, known)
+    def _events(self, part: np.ndarray) -> np.ndarray | None:
+        return None if self.events is None else self.events[part]
 
     def folds(self, solved: Callable[[int], Solved], fit: TrialFit) -> Callable[[int], Fold]:
         """Features by the number of a split, of first layers that are solved already, made when first asked for."""
@@ -197,7 +196,8 @@ class TrialRows:
     def _fold(self, split: Split, solved: Solved, fit: TrialFit) -> Fold:
         (moments, known), rows = solved, self.rows
         train, test = (ChosenRows(rows, part) for part in split)
-        stack = self._stack(moments, train, split[0], fit, known)
+        rng = check_random_state(fit.seed)
+        stack = fit_stack(moments, train, fit.settings, rng, {}, self._events(split[0]), known)
         chain = stack.chain
         many = train.n_rows * chain.n_columns(train.n_columns) > MANY_NUMBERS
         dtype = np.float32 if many else rows.dtype

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +37,9 @@ MEMBER_SUBCLASSES = 2
 
 SAME_MEMBERS = 1e-6
 """Relative difference of eigenvalues up to which two members have found the same directions."""
+
+Known = tuple[LayerDirections, Any]
+"""Directions of a first layer, and the state that finding them leaves random numbers in."""
 
 Seconds = dict[str, float]
 """What the stages of a fit took, by name."""
@@ -156,7 +160,7 @@ def fit_stack(
     rng: np.random.RandomState,
     seconds: Seconds,
     events: np.ndarray | None = None,
-    known: LayerDirections | None = None,
+    known: Known | None = None,
 ) -> Stack:
     """Algorithm 1, lines 1-7, as often as there are layers.
 
@@ -174,8 +178,8 @@ def fit_stack(
         Added to: what "moments" and "directions" took.
     events : (n,) array, optional
         Labels of the user's that cut the classes into sub-classes, instead of clusters.
-    known : LayerDirections, optional
-        Of the first layer, found before with other settings that keep no fewer of them.
+    known : Known, optional
+        The first layer, found before with settings that keep no fewer directions.
 
     Returns
     -------
@@ -197,7 +201,8 @@ def fit_stack(
         evidence = _evidence(moments if index == 0 else None, (rows, of_parts), moments.classes, cut, layer, seconds)
         with timed(seconds, "directions"):
             if index == 0 and known is not None:
-                directions = known.at_most(most_kept(layer))
+                directions = known[0].at_most(most_kept(layer))
+                rng.set_state(known[1])
             else:
                 directions = _remembered_layer(replace(evidence, tangents=tangents), layer, rng, dtype)
         stack = Stack((*stack.layers, with_map(directions, evidence.moments, rows, layer)))
