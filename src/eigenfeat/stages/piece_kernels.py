@@ -127,12 +127,9 @@ def _score_row(typingctx, places, pieces, scores, coefficients, start, stop, seg
         # A sum waits for the one before it: values that are added at once have sums of their own.
         at_once = max(1, min(4, IN_REGISTERS // row.width))
         nothing = ir.Constant(row.vector, [0.0] * row.vector.count)
-        sums = [[cgutils.alloca_once_value(builder, nothing) for _ in range(row.width)] for _ in range(at_once)]
-        for v, total in enumerate(sums[0]):
-            builder.store(row.load(row.row, v), total)
-        for others in sums[1:]:
-            for total in others:
-                builder.store(nothing, total)
+        started = [row.load(row.row, v) for v in range(row.width)]
+        firsts = [started] + (at_once - 1) * [row.width * [nothing]]
+        sums = [[cgutils.alloca_once_value(builder, value) for value in first] for first in firsts]
 
         def add(j, own):
             for total, found in zip(own, _with_scores(row, j, [builder.load(total) for total in own])):
