@@ -98,6 +98,7 @@ MEMBERS: dict[str, dict] = {
     "four sub-classes": FOUR,
     **{f"four sub-classes, seed {seed}": FOUR | {"random_state": seed} for seed in (1, 2)},
     "deep": CANDIDATES["deep"][0],
+    "deep, two sub-classes": CANDIDATES["deep"][0] | {"subclasses": 2, "n_components": [6, 6]},
 }
 """Models that the combination may take."""
 

@@ -165,7 +165,7 @@ def scarce_start() -> None:
     for smoothing, alpha in ((0.2, 1e-4), (0.2, 1e-5), (0.0, 1e-3), (0.0, 1e-5)):
         told = []
         for least in (1, np.inf):
-            with patched(sample_start, LEAST_ROWS_PER_COLUMN=least, LEAST_SMOOTHED_ROWS_PER_COLUMN=least):
+            with patched(sample_start, LEAST_SCARCE_ROWS_PER_COLUMN=least), patched(logit, RULING_PENALTY=np.inf):
                 start = process_time()
                 fit = logit.LogitSolver(rows, 10, smoothing=smoothing).fit(alpha, tol=1e-2)
                 told.append(f"{fit.n_passes:.0f} passes, {process_time() - start:.1f} s, to {fit.objective:.5f}")
@@ -319,7 +319,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "SMOOTHED_NEWTON_GAP": smoothed_newton_gap,
     "REBUILD_MARGIN": rebuild_margin,
     "BLUNT": blunt,
-    "LEAST_SMOOTHED_ROWS_PER_COLUMN": scarce_start,
+    "LEAST_SCARCE_ROWS_PER_COLUMN": scarce_start,
     "ONSET_PER_DIGIT": krylov_columns,
     "LP_MAX_ROWS": lp_max_rows,
     "LINEAR_MAX_ROWS": linear_max_rows,

@@ -72,7 +72,7 @@ def test_left_out_rows_are_not_in_the_sample(from_sample):
 
 
 @pytest.mark.parametrize(
-    ("n_rows", "n_columns", "smoothed", "sizes"),
+    ("n_rows", "n_columns", "scarce", "sizes"),
     [
         (30_000, 100, True, []),
         (60_000, 2_000, False, [15_000]),
@@ -83,9 +83,9 @@ def test_left_out_rows_are_not_in_the_sample(from_sample):
         (20_000_000, 10_901, False, [150_000, 600_000]),
     ],
 )
-def test_samples_grow_to_what_all_rows_are_worth(n_rows, n_columns, smoothed, sizes):
+def test_samples_grow_to_what_all_rows_are_worth(n_rows, n_columns, scarce, sizes):
     passes = SimpleNamespace(n_rows=n_rows, n_columns=n_columns)
-    assert np.allclose(np.array(sample_start.shares_to_start_from(passes, smoothed)) * n_rows, sizes)
+    assert np.allclose(np.array(sample_start.shares_to_start_from(passes, scarce)) * n_rows, sizes)
 
 
 def test_scarce_rows_of_smoothed_labels_show_the_way_too(monkeypatch):
@@ -98,7 +98,7 @@ def test_scarce_rows_of_smoothed_labels_show_the_way_too(monkeypatch):
     monkeypatch.setattr(sample_start, "LEAST_ROWS", 100)
     fits = []
     for least in (1, np.inf):
-        monkeypatch.setattr(sample_start, "LEAST_SMOOTHED_ROWS_PER_COLUMN", least)
+        monkeypatch.setattr(sample_start, "LEAST_SCARCE_ROWS_PER_COLUMN", least)
         for tol in (1e-2, 1e-9):
             fits.append(LogitSolver(as_row_source(X, labels=y), K, smoothing=0.2).fit(1e-3, tol=tol))
     started, exact, plain, exact_plain = fits
@@ -128,6 +128,14 @@ def test_a_step_cut_short_sends_preconditioners_to_all_rows(monkeypatch):
         objectives.append([fit.objective for fit in fits])
     assert passes[0] < 0.9 * passes[1]
     np.testing.assert_allclose(*objectives, rtol=2e-5)
+
+
+@pytest.mark.parametrize(("smoothing", "alpha", "will_do"), [(0.1, 1e-9, True), (0.0, 1.0, True), (0.0, 1e-9, False)])
+def test_few_rows_will_do_where_labels_are_smoothed_or_the_penalty_is_strong(smoothing, alpha, will_do):
+    wide = np.random.default_rng(0).normal(size=(1200, 1500))  # more columns than rows of the probe
+    solver = LogitSolver(as_row_source(wide, labels=np.arange(1200) % K), K, smoothing=smoothing)
+    solver._set_alpha(alpha)
+    assert solver._few_rows_will_do() == will_do
 
 
 def far_out_rows(seed):

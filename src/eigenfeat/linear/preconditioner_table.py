@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from eigenfeat.linear.objective import LogitObjective
 from eigenfeat.linear.passes import has_sparse_rows
 from eigenfeat.linear.preconditioners import DiagonalPreconditioner, GramPreconditioner, PreconditionerRequest
@@ -50,12 +52,15 @@ def _suits_sample(objective: LogitObjective, request: PreconditionerRequest | No
     few = isinstance(source, RandomRows) and is_wide(source)
     if not MIN_SAMPLE_COLUMNS <= source.n_columns <= MAX_SAMPLE_COLUMNS or few or has_sparse_rows(source):
         return False
-    return request is None or source.n_columns > MAX_GRAM_COLUMNS or not _is_blunt(objective, request)
+    if request is None or source.n_columns > MAX_GRAM_COLUMNS:
+        return True
+    return damping_in_penalties(objective, request) <= BLUNT
 
 
-def _is_blunt(objective: LogitObjective, request: PreconditionerRequest) -> bool:
+def damping_in_penalties(objective: LogitObjective, request: PreconditionerRequest) -> float:
+    """What few rows need to be damped by, as a multiple of the penalty: large where that is weak."""
     probe = SamplePreconditioner.build(objective, replace(request, n_rows=PROBE_ROWS))
-    return probe.damping > BLUNT * objective.alpha
+    return probe.damping / objective.alpha if objective.alpha else np.inf
 
 
 #: What "auto" takes for which rows; solving is building the preconditioner.

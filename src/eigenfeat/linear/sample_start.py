@@ -14,12 +14,12 @@ import numpy as np
 from eigenfeat.linear.quasi_newton import Pairs, quasi_newton_steps
 from eigenfeat.linear.steps import PreconditionerAt
 
-#: Rows that the smallest sample has at least, and rows a column: with fewer, what it shows is chance. Smoothed labels
-#: keep the minimum over few rows near that over all: a quarter of 60,000 rows of MNIST, with 11,000 columns, saves 8 of
-#: 13 passes with them, and none with plain labels and a weak penalty (benchmarks/speed/constants.py).
+#: Rows that the smallest sample has at least, and rows a column: with fewer, what it shows is chance, unless labels are
+#: smoothed or the penalty is strong, which keep the minimum over few rows near that over all. A quarter of 60,000 rows
+#: of MNIST, with 6,000 to 11,000 columns, then saves half of the passes (benchmarks/speed/constants.py).
 LEAST_ROWS = 10_000
 LEAST_ROWS_PER_COLUMN = 4
-LEAST_SMOOTHED_ROWS_PER_COLUMN = 1
+LEAST_SCARCE_ROWS_PER_COLUMN = 1
 #: Rows from which on a sample need not be larger: so many, so many a column, and this share of all, whose steps
 #: together cost less than the one or two over all rows that they save.
 START_ROWS = 100_000
@@ -34,10 +34,13 @@ SCARCE_GAP = 5e-2
 START_STEPS = 30
 
 
-def shares_to_start_from(passes: Any, smoothed: bool) -> list[float]:
-    """Shares of the rows that samples have, the smallest first; none where rows are few enough to do without."""
+def shares_to_start_from(passes: Any, scarce: bool = False) -> list[float]:
+    """Shares of the rows that samples have, the smallest first; none where rows are few enough to do without.
+
+    ``scarce``: whether few rows a column will do.
+    """
     n_rows = passes.n_rows
-    per_column = LEAST_SMOOTHED_ROWS_PER_COLUMN if smoothed else LEAST_ROWS_PER_COLUMN
+    per_column = LEAST_SCARCE_ROWS_PER_COLUMN if scarce else LEAST_ROWS_PER_COLUMN
     least = max(LEAST_ROWS, per_column * passes.n_columns)
     enough = max(START_ROWS, START_ROWS_PER_COLUMN * passes.n_columns, START_SHARE * n_rows)
     size, shares = min(n_rows / START_FROM, enough), []
