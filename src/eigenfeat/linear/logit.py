@@ -36,8 +36,8 @@ REBUILD_MARGIN = 2.0
 # A step over all rows that is shorter than this went where rows that the sample lacks curve: the next preconditioner
 # is made of all rows, for the price of such a step.
 CUT_SHORT = 0.5
-# Damping of few rows, in penalties, up to which the penalty decides: 11,000 columns of MNIST with plain labels have 5 at
-# alpha 1e-3, and are quicker from a quarter of the rows, and 500 at 1e-5, where they are not.
+# Damping of few rows, in penalties, up to which the penalty decides: 11,000 columns of MNIST with plain labels have 5
+# at alpha 1e-3, and are quicker from a quarter of the rows, and 500 at 1e-5, where they are not.
 RULING_PENALTY = 10.0
 # Rows that tell how large columns are where a sample is drawn by that: what it lacks its damping makes up for.
 DAMPED_SCALE_ROWS = 10_000
