@@ -188,8 +188,11 @@ def fit_stack(
     stack = Stack()
     dtype = np.dtype(np.float64) if rows is None else rows.dtype
     with timed(seconds, "moments"):
-        cut = _subclasses(rows, moments, settings.subclasses, rng, events)
-        tangents = tangent_moment(rows, settings.invariances, settings.layers[0].constant)
+        cut = tangents = None
+        if known is None:
+            tangents = tangent_moment(rows, settings.invariances, settings.layers[0].constant)
+        if known is None or len(settings.layers) > 1:
+            cut = _subclasses(rows, moments, settings.subclasses, rng, events)
     of_parts = None if cut is None or rows is None else cut.relabelled(rows)
     for index, layer in enumerate(settings.layers):
         if index > 0:

@@ -17,7 +17,7 @@ from eigenfeat.linear.steps import PreconditionerAt
 #: Rows that the smallest sample has at least, and rows a column: with fewer, what it shows is chance, unless labels are
 #: smoothed or the penalty is strong, which keep the minimum over few rows near that over all. A quarter of 60,000 rows
 #: of MNIST saves 9 of 17 passes with smoothed labels and 2 of 24 with plain ones and alpha 1e-3, over 6,480 columns
-#: (benchmarks/speed/constants.py); the more columns, the more.
+#: (benchmarks/speed/constants.py).
 LEAST_ROWS = 10_000
 LEAST_ROWS_PER_COLUMN = 4
 LEAST_SCARCE_ROWS_PER_COLUMN = 1
