@@ -330,6 +330,21 @@ def test_choices_passed_back_give_the_same_predictions(default):
     assert len(again.trials_) == (chosen["label_smoothing"] > 0)
 
 
+def test_trials_draw_what_the_fit_draws_and_leave_a_generator_to_it():
+    X, y = bent(160)
+    states = []
+    for settings in ({}, {"ridge": 0.3, "label_smoothing": 0.0, "feature_map": "soft-cubic", "alpha": 1e-3}):
+        given = np.random.RandomState(0)
+        model = GEMClassifier(2, subclasses=2, base_map=None, random_state=given, **settings).fit(X, y)
+        states.append(given.get_state(legacy=True)[1:3])
+        if not settings:
+            seeded = GEMClassifier(2, subclasses=2, base_map=None, random_state=0).fit(X, y)
+            assert len(model.trials_) > 0
+            np.testing.assert_array_equal(model.predict_proba(X), seeded.predict_proba(X))
+    np.testing.assert_array_equal(states[0][0], states[1][0])
+    assert states[0][1] == states[1][1]
+
+
 def waves(n, seed=0):
     """Two classes of equal second moments, which stand on a chequered board."""
     X = np.random.default_rng(seed).uniform(-2, 2, size=(n, 2))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -91,6 +92,11 @@ class TrialFit:
     logit: MultinomialLogit
     weighted: Callable[[RandomRows], RandomRows]
     seed: Any
+
+    @property
+    def rng(self) -> np.random.RandomState:
+        """Every trial draws the same, and leaves a generator that the user gave as it is."""
+        return deepcopy(check_random_state(self.seed))
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +186,7 @@ class TrialRows:
         return cache(lambda number: self._solved(self.splits[number][0], fit))
 
     def _solved(self, part: np.ndarray, fit: TrialFit) -> Solved:
-        train, rng = ChosenRows(self.rows, part), check_random_state(fit.seed)
+        train, rng = ChosenRows(self.rows, part), fit.rng
         moments = layer_moments(train, fit.settings.layers[0], self.classes, {})
         first = replace(fit.settings, layers=fit.settings.layers[:1])
         stack = fit_stack(moments, train, first, rng, {}, self._events(part))
@@ -196,8 +202,7 @@ class TrialRows:
     def _fold(self, split: Split, solved: Solved, fit: TrialFit) -> Fold:
         (moments, known), rows = solved, self.rows
         train, test = (ChosenRows(rows, part) for part in split)
-        rng = check_random_state(fit.seed)
-        stack = fit_stack(moments, train, fit.settings, rng, {}, self._events(split[0]), known)
+        stack = fit_stack(moments, train, fit.settings, fit.rng, {}, self._events(split[0]), known)
         chain = stack.chain
         many = train.n_rows * chain.n_columns(train.n_columns) > MANY_NUMBERS
         dtype = np.float32 if many else rows.dtype
