@@ -66,8 +66,8 @@ class SamplePreconditioner:
         passes, weights = objective.curved_sample(request.point, request.n_rows, request.seed, scale)
         rows = passes.scaled(np.sqrt(weights))
         gram = linalg.get_blas_funcs("syrk", (rows,))(1.0, rows.T, trans=1, lower=1)
-        least, factor = _half_counts(gram, objective.alpha, request.seed)
-        return cls(rows, gram, least, least, factor, 0.0).with_alpha(objective.alpha)
+        least = _half_counts(gram, objective.alpha, request.seed)
+        return cls(rows, gram, least, least, _factor(gram, least), 0.0).with_alpha(objective.alpha)
 
     @property
     def optimism(self) -> float:
@@ -82,37 +82,33 @@ class SamplePreconditioner:
     def solve(self, gradient: np.ndarray) -> np.ndarray:
         seen = self.rows @ gradient.astype(self.rows.dtype)
         seen = linalg.cho_solve((self.factor, True), seen, overwrite_b=True, check_finite=False)
-        return (gradient - (seen.T @ self.rows).T) / self.damping  # quicker than rows.T @ seen, by a quarter
+        return (gradient - self.rows.T @ seen) / self.damping
 
 
-def _half_counts(gram: np.ndarray, alpha: float, seed: int) -> tuple[float, np.ndarray]:
-    """ρ with ``Σ λ / (λ + ρ) = r / 2`` to a tenth, or alpha where that has fewer, and the factor of ``SSᵀ + ρ``.
+def _half_counts(gram: np.ndarray, alpha: float, seed: int) -> float:
+    """ρ with ``Σ λ / (λ + ρ) = r / 2`` to a tenth, by secants of its logit in log ρ; alpha where that has fewer.
 
-    After alpha the geometric mean of the eigenvalues is tried, which half of them exceed if their logarithms lie evenly
-    about it; then secants of the logit of what counts, in log ρ. Never is ρ so small that rounding would spoil what
-    `SamplePreconditioner.solve` subtracts.
+    Never so small that rounding would spoil what `SamplePreconditioner.solve` subtracts.
     """
-    total, eps = float(np.trace(gram)), float(np.finfo(gram.dtype).eps)
-    low = np.log(max(alpha, ROUNDED * eps * total, np.finfo(gram.dtype).tiny))
+    r, total = len(gram), float(np.trace(gram))
+    low = np.log(max(alpha, ROUNDED * float(np.finfo(gram.dtype).eps) * total, np.finfo(gram.dtype).tiny))
     high = np.log(max(total, 2 * np.exp(low)))
-    probes = np.random.RandomState(seed).choice(np.array([-1, 1], gram.dtype), (len(gram), N_PROBES))
-    following = low
-    for tried in range(MAX_TRIES):
-        log_damping, factor = following, _factor(gram, np.exp(following))
-        share = _share_that_counts(factor, np.exp(log_damping), probes)
-        if abs(share - 0.5) < 0.05 or (tried == 0 and share < 0.5):
+    probes = np.random.RandomState(seed).choice(np.array([-1, 1], gram.dtype), (r, N_PROBES))
+    log_damping, first = low, True
+    for _ in range(MAX_TRIES):
+        share = _share_that_counts(gram, np.exp(log_damping), probes)
+        if abs(share - 0.5) < 0.05 or (first and share < 0.5):
             break
-        low, high = (log_damping, high) if share > 0.5 else (low, log_damping)
+        low, high, first = (log_damping, high, False) if share > 0.5 else (low, log_damping, False)
         step = np.log(share / (1 - share)) if 0 < share < 1 else np.inf * (share - 0.5)
-        following = log_damping + 1.5 * step if tried else 2 * float(np.log(factor.diagonal()).mean())
         margin = 0.1 * (high - low)
-        following = float(np.clip(following, low + margin, high - margin))
-    return float(np.exp(log_damping)), factor
+        log_damping = float(np.clip(log_damping + 1.5 * step, low + margin, high - margin))
+    return float(np.exp(log_damping))
 
 
-def _share_that_counts(factor: np.ndarray, damping: float, probes: np.ndarray) -> float:
+def _share_that_counts(gram: np.ndarray, damping: float, probes: np.ndarray) -> float:
     """``1 - ρ tr (SSᵀ + ρ)⁻¹ / r``, the trace from random signs (Hutchinson 1990)."""
-    solved = linalg.cho_solve((factor, True), probes, check_finite=False)
+    solved = linalg.cho_solve((_factor(gram, damping), True), probes, check_finite=False)
     return 1.0 - damping * float(np.vdot(probes, solved)) / probes.size
 
 
