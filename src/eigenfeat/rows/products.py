@@ -19,6 +19,10 @@ from eigenfeat.rows.source import Block, RandomRows, Selection
 class RowProducts(Protocol):
     """Products of one pass in one thread: ``Φ C`` of some rows at a time, and sums ``Φᵀ V`` over them."""
 
+    @property
+    def forms_rows(self) -> bool:
+        """Whether rows, or what they are made of, are made for every pass anew: of few rows it pays to hold them."""
+
     def anew(self) -> RowProducts:
         """The same coefficients with sums and buffers of their own, for another thread."""
 
@@ -44,6 +48,7 @@ class BlockProducts:
     squared: bool = False
     _block: Block = field(init=False, default=None)
     _total: np.ndarray = field(init=False)
+    forms_rows = True
 
     def __post_init__(self) -> None:
         self._total = np.zeros(self.coefficients.T.shape)
@@ -72,6 +77,10 @@ class ChosenProducts:
 
     products: RowProducts
     index: np.ndarray
+
+    @property
+    def forms_rows(self) -> bool:
+        return self.products.forms_rows
 
     def anew(self) -> ChosenProducts:
         return ChosenProducts(self.products.anew(), self.index)

@@ -217,6 +217,10 @@ class LayerProducts:
             self.scale = (scale**2 if squared else scale)[:, None].astype(coefficients.dtype)
             self.inputs = BlockProducts(rows.source, self.scale * coefficients[:n_inputs], squared)
 
+    @property
+    def forms_rows(self) -> bool:
+        return isinstance(self.rows.projections, MappedRows) and self.rows.source.n_columns > MAX_INPUTS
+
     def anew(self) -> LayerProducts:
         other = copy(self)
         other.mapped, other.inputs = self.mapped.anew(), None if self.inputs is None else self.inputs.anew()
