@@ -5,16 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eigenfeat.features.maps import FEATURE_MAPS
-from eigenfeat.linear import passes as passes_module
 from eigenfeat.linear import preconditioner_table
 from eigenfeat.linear.logit import LogitSolver
 from eigenfeat.linear.objective import LogitObjective
 from eigenfeat.linear.passes import Passes
 from eigenfeat.linear.preconditioners import OPTIMISM, PreconditionerRequest
 from eigenfeat.linear.sample_preconditioner import LEAST_OPTIMISM, SamplePreconditioner
-from eigenfeat.rows import ArrayRows, as_row_source
-from eigenfeat.stages import Affine, FeatureLayer, LayerRows
+from eigenfeat.rows import as_row_source
 
 
 def make_objective(n=400, d=600, alpha=1e-9, constant=True):
@@ -22,13 +19,6 @@ def make_objective(n=400, d=600, alpha=1e-9, constant=True):
     X = rng.normal(size=(n, d)) * np.geomspace(1, 1e-2, d)
     passes = Passes(as_row_source(X.astype(np.float32)), constant)
     return LogitObjective(passes, rng.integers(0, 4, n), np.full(n, 1 / n), 4, alpha)
-
-
-def held_rows(sample):
-    """S, formed."""
-    rows, n = sample.rows, sample.rows.n_rows
-    formed = np.asarray(rows.block(slice(0, n)), dtype=np.float64)
-    return sample.roots * (np.hstack([formed, np.ones((n, 1))]) if rows.constant else formed)
 
 
 def built(objective, n_rows=10_000):
@@ -42,34 +32,16 @@ def built(objective, n_rows=10_000):
 def test_it_inverts_the_curvature_of_its_rows_and_the_damping(constant, alpha):
     objective = make_objective(alpha=alpha, constant=constant)
     sample, gradient = built(objective)
-    S = held_rows(sample)
+    S = sample.rows.rows.astype(np.float64)
     expected = np.linalg.solve(S.T @ S + sample.damping * np.eye(S.shape[1]), gradient)
     np.testing.assert_allclose(sample.solve(gradient), expected, atol=1e-3 * np.abs(expected).max())
     all_rows = objective.passes.gram(objective.mean_curvature(objective.at(np.zeros(objective.shape))))
     np.testing.assert_allclose(np.triu(S.T @ S), np.triu(all_rows), atol=1e-5 * all_rows.max())
 
 
-@pytest.mark.parametrize("n_inputs", [6, 200])
-def test_rows_whose_products_do_not_form_them_are_not_held(n_inputs, monkeypatch):
-    monkeypatch.setattr(passes_module, "OUTER_ROWS", 70)
-    rng = np.random.default_rng(2)
-    X = rng.normal(size=(300, n_inputs)).astype(np.float32)
-    layer = FeatureLayer(Affine.of(rng.normal(size=(n_inputs, 80)).astype(np.float32)), FEATURE_MAPS["soft-cubic"])
-    rows = LayerRows.of(as_row_source(X), layer)
-    formed = as_row_source(np.ascontiguousarray(rows.rows(slice(0, 300))))
-    labels, weights = rng.integers(0, 4, 300), np.full(300, 1 / 300)
-    samples = [built(LogitObjective(Passes(each), labels, weights, 4, 1e-4), 200) for each in (rows, formed)]
-    (unformed, gradient), (held, _) = samples
-    assert unformed.rows.source is rows and isinstance(held.rows.source, ArrayRows)
-    np.testing.assert_allclose(np.tril(unformed.gram), np.tril(held.gram), atol=1e-5 * held.gram.max())
-    expected = held.solve(gradient)
-    np.testing.assert_allclose(unformed.solve(gradient), expected, atol=1e-3 * np.abs(expected).max())
-
-
 def test_half_of_the_sample_counts_unless_the_penalty_leaves_less():
     sample, _ = built(make_objective(), n_rows=100)
-    S = held_rows(sample)
-    values = np.linalg.eigvalsh(S @ S.T)
+    values = np.linalg.eigvalsh(sample.rows.rows.astype(np.float64) @ sample.rows.rows.T)
     assert len(values) == 100
     assert np.mean(values / (values + sample.damping)) == pytest.approx(0.5, abs=0.1)
     strong, _ = built(make_objective(alpha=10.0), n_rows=100)
@@ -80,7 +52,7 @@ def test_another_penalty_counts_where_it_is_larger():
     sample, gradient = built(make_objective(), n_rows=100)
     assert sample.with_alpha(sample.damping / 2).factor is sample.factor
     more = sample.with_alpha(3.0)
-    S = held_rows(sample)
+    S = sample.rows.rows.astype(np.float64)
     expected = np.linalg.solve(S.T @ S + 3 * np.eye(S.shape[1]), gradient)
     np.testing.assert_allclose(more.solve(gradient), expected, atol=1e-4 * np.abs(expected).max())
 

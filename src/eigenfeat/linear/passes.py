@@ -15,7 +15,6 @@ from scipy import sparse
 from scipy.linalg import get_blas_funcs
 
 from eigenfeat.rows import (
-    ArrayRows,
     Block,
     RandomRows,
     RowProducts,
@@ -31,9 +30,6 @@ from eigenfeat.rows.blocks import N_PARTS
 
 MAX_FLOAT64_GRAM = 2000
 """Columns above which a Gram matrix is in float32: it only steers steps, and takes half the time and memory so."""
-
-OUTER_ROWS = 800
-"""Rows a block of `Passes.outer`: forming them anew for every other block takes little beside the products."""
 
 Between = Callable[[slice, np.ndarray], None]
 """Turns the scores of the given rows, in place, into what the transposed product is taken with."""
@@ -122,7 +118,7 @@ class Passes:
 
         In Fortran order, as LAPACK takes it, and in the type of the source, or float32 where it is wide.
         """
-        d, dtype = self.source.n_columns, self._gram_dtype
+        d, dtype = self.source.n_columns, self.gram_dtype
         gram = np.zeros((self.n_columns, self.n_columns), dtype, order="F")
         syrk = get_blas_funcs("syrk", (gram,))
         # Products of few rows are bound by the d² sums they are added to: blocks here are tall.
@@ -143,42 +139,14 @@ class Passes:
             gram = syrk(1.0, scaled.T, beta=1.0, c=gram, overwrite_c=True)
         return gram
 
-    def outer(self, factors: np.ndarray) -> np.ndarray:
-        """``diag(f) Φ Φᵀ diag(f)``, its lower triangle, in the type of `gram`; two blocks are formed at a time."""
-        outer = np.zeros((self.n_rows, self.n_rows), self._gram_dtype, order="F")
-        blocks = row_blocks(self.n_rows, self.n_columns, self.dtype.itemsize, OUTER_ROWS)
-        for i, own in enumerate(blocks):
-            scaled = self._scaled(own, factors)
-            outer[own, own] = scaled @ scaled.T
-            for other in blocks[:i]:
-                outer[own, other] = scaled @ self._scaled(other, factors).T
-        return outer
-
-    def _scaled(self, positions: slice, factors: np.ndarray) -> np.ndarray:
-        """``diag(f) Φ`` of these rows, constant column included, in the type of `gram`."""
-        own = factors[positions].astype(self._gram_dtype)[:, None]
-        scaled = np.empty((len(own), self.n_columns), self._gram_dtype)
-        np.multiply(dense(self.block(positions)), own, out=scaled[:, : self.source.n_columns])
-        scaled[:, self.source.n_columns :] = own
+    def scaled(self, factors: np.ndarray) -> np.ndarray:
+        """``diag(factors) Φ``, constant column included, in the type of `gram`."""
+        scaled = np.empty((self.n_rows, self.n_columns), self.gram_dtype)
+        for positions in row_blocks(self.n_rows, self.n_columns, self.dtype.itemsize, 512):
+            own = factors[positions].astype(scaled.dtype)[:, None]
+            np.multiply(dense(self.block(positions)), own, out=scaled[positions, : self.source.n_columns])
+            scaled[positions, self.source.n_columns :] = own
         return scaled
-
-    def back(self, values: np.ndarray) -> np.ndarray:
-        """``Φᵀ V`` in float64."""
-
-        def put(positions: slice, scores: np.ndarray) -> None:
-            scores[...] = values[positions]
-
-        return self.there_and_back(np.zeros((self.n_columns, values.shape[1])), put)
-
-    def at_hand(self, n_products: int) -> Passes:
-        """The same rows, held in the type of `gram` where so many products would form them every time."""
-        d = self.source.n_columns
-        if not self._products(np.zeros((self.n_columns, n_products)), squared=False).forms_rows:
-            return self
-        formed = np.empty((self.n_rows, d), self._gram_dtype)
-        for positions in row_blocks(self.n_rows, d, self.dtype.itemsize, 512):
-            formed[positions] = dense(self.block(positions))
-        return Passes(ArrayRows(formed), self.constant, None, self.batch_size, self.n_jobs)
 
     def weighted_squares(self, weights: np.ndarray) -> np.ndarray:
         """The diagonal of ``gram(weights)``."""
@@ -194,7 +162,8 @@ class Passes:
         return self.scores(scale[:, None], squared=True)[:, 0].astype(np.float64)
 
     @property
-    def _gram_dtype(self) -> np.dtype:
+    def gram_dtype(self) -> np.dtype:
+        """Of `gram` and `scaled`."""
         return np.dtype(np.float32) if self.source.n_columns > MAX_FLOAT64_GRAM else self.dtype
 
     def _products(self, coefficients: np.ndarray, squared: bool) -> RowProducts:

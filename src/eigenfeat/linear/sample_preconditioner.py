@@ -14,8 +14,8 @@ import numpy as np
 from scipy import linalg
 
 from eigenfeat.linear.objective import LogitObjective
-from eigenfeat.linear.passes import Passes
 from eigenfeat.linear.preconditioners import OPTIMISM, PreconditionerRequest
+from eigenfeat.linear.sample_rows import SampleRows, sample_rows
 
 #: The least ρ, in roundings of the trace: with an eigenvalue of half the trace, what is subtracted is right to 5 %.
 ROUNDED = 10
@@ -31,7 +31,7 @@ class SamplePreconditioner:
     """``(SᵀS + ρ)⁻¹`` for every class, from r rows S of ``diag(curvature)^½ Φ``.
 
     By Woodbury's identity, ``(SᵀS + ρ)⁻¹ g = (g - Sᵀ (SSᵀ + ρ)⁻¹ S g) / ρ``. Where columns are many that takes a
-    fraction of the work, and of the memory, of their Gram matrix. Rows whose products need not form them are not held.
+    fraction of the work, and of the memory, of their Gram matrix.
 
     Of fewer rows than columns some directions are not seen at all, and others are by chance: ρ is the penalty or, if
     larger, what makes half of the sample count, ``Σ λ / (λ + ρ) = r / 2`` over the eigenvalues λ of SSᵀ. Steps along
@@ -39,10 +39,8 @@ class SamplePreconditioner:
 
     Attributes
     ----------
-    rows : Passes
-        The r rows of Φ.
-    roots : (r, 1) array
-        What they are multiplied by: ``S = diag(roots) Φ``.
+    rows : SampleRows
+        S.
     gram : (r, r) array
         SSᵀ, its lower triangle.
     least : float
@@ -55,8 +53,7 @@ class SamplePreconditioner:
         The penalty.
     """
 
-    rows: Passes
-    roots: np.ndarray
+    rows: SampleRows
     gram: np.ndarray
     least: float
     damping: float
@@ -68,11 +65,10 @@ class SamplePreconditioner:
         """From about ``n_rows`` rows, drawn by what they would add to a Gram matrix and reweighted."""
         scale = request.scale() if request.n_rows < objective.passes.n_rows else None
         passes, weights = objective.curved_sample(request.point, request.n_rows, request.seed, scale)
-        rows, roots = passes.at_hand(objective.n_classes), np.sqrt(weights)
-        gram = rows.outer(roots)
+        rows = sample_rows(passes, np.sqrt(weights), objective.n_classes)
+        gram = rows.gram()
         least = _half_counts(gram, objective.alpha, request.seed)
-        factor, roots = _factor(gram, least), roots.astype(gram.dtype)[:, None]
-        return cls(rows, roots, gram, least, least, factor, 0.0).with_alpha(objective.alpha)
+        return cls(rows, gram, least, least, _factor(gram, least), 0.0).with_alpha(objective.alpha)
 
     @property
     def optimism(self) -> float:
@@ -85,9 +81,9 @@ class SamplePreconditioner:
         return replace(self, damping=damping, factor=factor, alpha=alpha)
 
     def solve(self, gradient: np.ndarray) -> np.ndarray:
-        seen = self.roots * self.rows.scores(gradient).astype(self.roots.dtype, copy=False)
+        seen = self.rows.times(gradient)
         seen = linalg.cho_solve((self.factor, True), seen, overwrite_b=True, check_finite=False)
-        return (gradient - self.rows.back(self.roots * seen)) / self.damping
+        return (gradient - self.rows.back(seen)) / self.damping
 
 
 def _half_counts(gram: np.ndarray, alpha: float, seed: int) -> float:

@@ -20,8 +20,8 @@ class RowProducts(Protocol):
     """Products of one pass in one thread: ``Φ C`` of some rows at a time, and sums ``Φᵀ V`` over them."""
 
     @property
-    def forms_rows(self) -> bool:
-        """Whether rows, or what they are made of, are made for every pass anew: of few rows it pays to hold them."""
+    def of_few_inputs(self) -> bool:
+        """Whether rows are not formed, and made of numbers that are few beside theirs: to hold some would be waste."""
 
     def anew(self) -> RowProducts:
         """The same coefficients with sums and buffers of their own, for another thread."""
@@ -48,7 +48,7 @@ class BlockProducts:
     squared: bool = False
     _block: Block = field(init=False, default=None)
     _total: np.ndarray = field(init=False)
-    forms_rows = True
+    of_few_inputs = False
 
     def __post_init__(self) -> None:
         self._total = np.zeros(self.coefficients.T.shape)
@@ -79,8 +79,8 @@ class ChosenProducts:
     index: np.ndarray
 
     @property
-    def forms_rows(self) -> bool:
-        return self.products.forms_rows
+    def of_few_inputs(self) -> bool:
+        return self.products.of_few_inputs
 
     def anew(self) -> ChosenProducts:
         return ChosenProducts(self.products.anew(), self.index)

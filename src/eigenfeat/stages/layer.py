@@ -166,7 +166,7 @@ class LayerRows(RowView):
     def of(cls, source: RandomRows, layer: FeatureLayer) -> LayerRows:
         layer = layer.astype(source.dtype)
         projections = MappedRows(source, layer.projection)
-        if source.n_columns <= min(MAX_INPUTS, projections.n_columns // 8):
+        if _are_few(source, projections):
             source = source if _in_memory(source) else ArrayRows(held(source), source.labels, source.weights)
             return cls(source, layer, MappedRows(source, layer.projection))
         return cls(source, layer, ArrayRows(held(projections)))
@@ -218,8 +218,8 @@ class LayerProducts:
             self.inputs = BlockProducts(rows.source, self.scale * coefficients[:n_inputs], squared)
 
     @property
-    def forms_rows(self) -> bool:
-        return isinstance(self.rows.projections, MappedRows) and self.rows.source.n_columns > MAX_INPUTS
+    def of_few_inputs(self) -> bool:
+        return _are_few(self.rows.source, self.rows.projections)
 
     def anew(self) -> LayerProducts:
         other = copy(self)
@@ -245,6 +245,11 @@ class LayerProducts:
     def total(self) -> np.ndarray:
         mapped = self.mapped.total()
         return mapped if self.inputs is None else np.concatenate([self.scale * self.inputs.total(), mapped])
+
+
+def _are_few(inputs: RandomRows, projections: RandomRows) -> bool:
+    """Whether projections are better made in every pass than held."""
+    return inputs.n_columns <= min(MAX_INPUTS, projections.n_columns // 8)
 
 
 @dataclass(frozen=True, eq=False)
