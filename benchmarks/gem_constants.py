@@ -41,6 +41,7 @@ VARIED: dict[str, tuple[Any, ...]] = {
     "classifier_tol": (1e-1, 1e-3, 1e-4),
     "ridge": ((0.3,), (0.3, 0.03, 1.0)),
     "feature_map": (("soft-cubic", "spline"),),
+    "n_layers": ("auto",),
 }
 """Values beside the present one: of a constant, of a parameter, or candidates of the search."""
 
@@ -73,7 +74,7 @@ USUAL = ("breast cancer", "german", "banana", "waveform", "vowel", "digits", *OW
 
 def varied(name: str, value: Any) -> tuple[GEMClassifier, Callable[[], None]]:
     """A model with one value changed, and what changes it back."""
-    if name in gem_choices.CANDIDATES:
+    if name in gem_choices.CANDIDATES and isinstance(value, tuple):
         before = gem_choices.CANDIDATES[name]
         gem_choices.CANDIDATES[name] = value
         return GEMClassifier(), lambda: gem_choices.CANDIDATES.update({name: before})

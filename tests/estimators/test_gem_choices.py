@@ -364,6 +364,21 @@ def test_the_best_of_what_was_tried_is_chosen_and_beats_what_it_started_from():
     assert own_log_loss(model, X_new, y_new) < 0.5 * own_log_loss(start, X_new, y_new)
 
 
+def test_the_number_of_layers_is_tried_where_it_is_left_to_us():
+    """One layer of curves along directions cannot see a chequered board, curves of curves can."""
+    X, y = waves(600)
+    settings = {"base_map": None, "ridge": 0.3, "label_smoothing": 0.2}
+    model = GEMClassifier(n_layers="auto", **settings).fit(X, y)
+    tried = {n: min(t["log_loss"] for t in model.trials_ if t["n_layers"] == n and t["splits"] == 3) for n in (1, 2)}
+    assert tried[2] < 0.7 * tried[1] and model.choices_["n_layers"] == 2 == len(model.stacks_[0].layers)
+    X_new, y_new = waves(1000, seed=1)
+    assert model.score(X_new, y_new) > 0.1 + GEMClassifier(**settings).fit(X, y).score(X_new, y_new)
+    given = GEMClassifier(n_layers=2, alpha=model.choices_["alpha"], **settings).fit(X, y)
+    np.testing.assert_array_equal(given.predict(X_new), model.predict(X_new))
+    with pytest.raises(ValueError, match=r"ridge is a list of 2 values.*number where that is"):
+        GEMClassifier(n_layers="auto", ridge=[0.3, 1.0]).fit(X, y)
+
+
 def test_what_is_given_is_not_tried(digits):
     X, y = (part[digits[1] < 3] for part in digits[:2])
     model = plain(2, alpha=1e-2, label_smoothing=0.0).fit(X, y)
@@ -372,6 +387,7 @@ def test_what_is_given_is_not_tried(digits):
     assert model.choices_ == {
         **{k: v for k, v in PLAIN.items() if k != "classifier_tol"},
         "label_smoothing": 0,
+        "n_layers": 1,
         "alpha": 1e-2,
     }
     cubes = PowerMap((1, 3))

@@ -19,7 +19,7 @@ def test_scores_of_left_out_rows_are_weighted():
 def test_features_do_not_depend_on_the_smoothing_of_labels():
     one, other = Recipe(None, "cubic", 0.2, [0.3, 1.0]), Recipe(None, "cubic", 0.0, [0.3, 1.0])
     assert one.features == other.features and one.key != other.key
-    assert one.layer == {"feature_map": "cubic", "ridge": [0.3, 1.0]}
+    assert one.layers == {"n_layers": 1, "feature_map": "cubic", "ridge": [0.3, 1.0]}
 
 
 def test_a_trial_is_told_with_its_recipe():
@@ -29,6 +29,7 @@ def test_a_trial_is_told_with_its_recipe():
         "feature_map": "cubic",
         "label_smoothing": 0.2,
         "ridge": 0.3,
+        "n_layers": 1,
         "splits": 3,
         "penalty": 1.0,
         "temperature": 2.0,

@@ -60,6 +60,18 @@ def test_a_weight_is_a_repetition(table):
     np.testing.assert_allclose(weighted.apply(table), repeated.apply(table), atol=1e-12)
 
 
+def test_a_value_that_most_rows_are_at_takes_one_knot():
+    """Counts: with quantiles of all rows, four of six knots would be at zero and the curve a step."""
+    rng = np.random.default_rng(0)
+    counts = np.where(rng.random(1000) < 0.8, 0.0, rng.exponential(size=1000))[:, None]
+    knots = column_basis(sample(counts), 6, False).feature_map.knots[0, 3:-3]
+    others = counts[counts > 0]
+    assert (knots[0], knots[-1]) == (0, others.max())
+    # Zero has a tenth of the weight, and every fifth of it a knot.
+    expected = np.quantile(others, (np.array([0.2, 0.4, 0.6, 0.8]) - 0.1) / 0.9, method="inverted_cdf")
+    np.testing.assert_allclose(knots[1:-1], expected)
+
+
 def test_products_are_of_the_curved_columns_only(table):
     basis = column_basis(sample(table), 6, True)
     assert isinstance(basis.feature_map, HatProductMap) and basis.feature_map.n_knots == MOST_KNOTS

@@ -40,6 +40,15 @@ def test_pixels_share_a_factor_and_keep_their_floor():
     assert set(found) == {"common", "drop"} and found.count("drop") == 3
 
 
+def test_counts_share_a_factor_unless_single_rows_would_be_most_of_a_moment():
+    """Poisson counts do; frequencies of words, which reach farther than an exponential law, are made normal."""
+    present = rng.random((400, 20)) < 0.4
+    for counts in (rng.poisson(1.0, size=(400, 20)), rng.poisson(0.2, size=(400, 20))):
+        assert set(treatments(counts)) == {"common"}
+    for words in (present * rng.lognormal(0, 1.2, size=(400, 20)), present * rng.negative_binomial(1, 0.05, (400, 20))):
+        assert set(treatments(words)) == set(treatments(50 * words)) == {"quantile-normal"}
+
+
 def test_columns_beside_pixels_are_treated_for_themselves():
     table = np.column_stack([pixels(), rng.normal(1e5, 10, 300), np.arange(300) % 2 == 0, np.ones(300)])
     assert treatments(table)[-3:] == ["standardise", "indicator", "drop"]

@@ -44,6 +44,31 @@ def test_tails_are_told_in_units_of_a_normal():
     assert np.isinf(summary([0] * 30 + [1, 2]).tail)
 
 
+@given(COLUMNS, st.integers(-3, 3), st.floats(0.1, 0.9))
+def test_what_is_off_a_value_and_what_is_capped_are_distributions(column, point, share):
+    found, elsewhere = summary(column), np.array(column)[np.array(column) != point]
+    if len(elsewhere):
+        off = found.off(point)
+        assert off.mean == pytest.approx(elsewhere.mean()) and off.size_about(0) == pytest.approx(
+            np.sqrt(np.mean(elsewhere**2.0))
+        )
+        distance = np.abs(elsewhere - point)
+        outer = np.quantile(distance, 0.99, method="inverted_cdf")
+        assert found.reach(point) == pytest.approx(outer / distance.mean())
+    capped = found.capped(share)
+    assert capped.shares.sum() == pytest.approx(1) and capped.shares.max() <= max(share, 1 / len(capped.shares)) + 1e-9
+    light = capped.shares < share - 1e-9
+    if light.any() and capped.shares.max() >= share - 1e-9:
+        ratios = capped.shares[light] / found.shares[light]
+        np.testing.assert_allclose(ratios, ratios[0])
+
+
+def test_laws_reach_as_far_as_they_do():
+    shares = (np.arange(20_000) + 0.5) / 20_000
+    assert summary(stats.expon.ppf(shares)).reach(0.0) == pytest.approx(np.log(100), rel=1e-2)
+    assert summary(stats.uniform.ppf(shares)).reach(0.0) == pytest.approx(1.98, rel=1e-3)
+
+
 def test_normal_scores_are_those_of_middle_ranks():
     column = rng.integers(0, 9, size=200)
     values, scores = summary(column).normal_scores(256)
@@ -62,7 +87,7 @@ def test_many_values_are_thinned_to_scores_that_are_even():
 
 def test_numbers_whose_squares_overflow_have_a_spread():
     assert summary([1e200, 3e200]).spread == pytest.approx(1e200)
-    assert summary([1e200, 3e200]).size_off(1e200) == pytest.approx(2e200)
+    assert summary([1e200, 3e200]).off(1e200).size_about(1e200) == pytest.approx(2e200)
 
 
 def test_rounding_is_no_second_value():

@@ -91,7 +91,7 @@ def test_a_column_the_sample_misses_does_not_stop_the_fit():
     objective = LogitObjective(passes, y, np.full(4000, 1 / 4000), 2, 1e-6)
     start = objective.at(np.zeros(objective.shape))
     built = GramPreconditioner.build(objective, request(objective, start, 200))
-    assert built.gram_diagonal[3] >= 0.999 * objective.curved_squares(start)[3]
+    assert built.gram.diagonal[3] >= 0.999 * objective.curved_squares(start)[3]
     reached, step = line_search(
         objective, start, -built.solve(start.gradient), -float(np.vdot(start.gradient, built.solve(start.gradient)))
     )
@@ -129,6 +129,6 @@ def test_a_column_that_a_sample_lacks_curves_as_in_all_rows():
     curvature = objective.total_curvature(objective.at(C))
     asked = PreconditionerRequest(sample.at(C), 50, 0, objective.column_scale, curvature)
     built = GramPreconditioner.build(sample, asked)
-    assert built.gram_diagonal[4] == pytest.approx(curvature * np.mean(X[:, 4] ** 2))
+    assert built.gram.diagonal[4] == pytest.approx(curvature * np.mean(X[:, 4] ** 2))
     seen = sample.curved_squares(asked.point)[:4]
-    assert np.all(built.gram_diagonal[:4] >= seen * (1 - 1e-9))
+    assert np.all(built.gram.diagonal[:4] >= seen * (1 - 1e-9))

@@ -50,7 +50,7 @@ def test_half_of_the_sample_counts_unless_the_penalty_leaves_less():
 
 def test_another_penalty_counts_where_it_is_larger():
     sample, gradient = built(make_objective(), n_rows=100)
-    assert sample.with_alpha(sample.damping / 2).factor is sample.factor
+    assert sample.with_alpha(sample.damping / 2).gram is sample.gram
     more = sample.with_alpha(3.0)
     S = sample.rows.rows.astype(np.float64)
     expected = np.linalg.solve(S.T @ S + 3 * np.eye(S.shape[1]), gradient)

@@ -43,8 +43,9 @@ class ColumnScaler(OneToOneFeatureMixin, FeaturesMixin, Estimator):
     - a column with one value in all rows is dropped: it becomes zero and keeps its place;
     - columns that share a unit get *one* factor. Pixels and counts are known by a value that many rows of most columns
       are at, from which the others are about equally far; that value becomes zero, and a pixel that hardly ever
-      changes stays small. Spectra, and columns somebody has standardised, are known by spreads that are within a
-      factor of three; each is taken about its mean;
+      changes stays small. Frequencies of words, whose outer per cent is more than four times as far as their mean,
+      are not among them: they have long tails. Spectra, and columns somebody has standardised, are known by spreads
+      that are within a factor of three; each is taken about its mean;
     - a column of two values becomes 0 and 1;
     - a column with long tails (its outer per cent twice as far from the median as its quartiles let expect of a normal)
       is made normal: :math:`\Phi^{-1}` of its rank, by linear interpolation between up to 256 quantiles, constant

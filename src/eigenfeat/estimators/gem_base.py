@@ -206,7 +206,10 @@ def _layer_settings(parameters: dict[str, Any], index: int, n_layers: int) -> La
         if not isinstance(value, list):
             return value
         if len(value) != n_layers:
-            raise ValueError(f"{name} is a list of {len(value)} values for n_layers={n_layers}: give one a layer.")
+            raise ValueError(
+                f"{name} is a list of {len(value)} values for n_layers={n_layers}: give one a layer, and n_layers as a "
+                'number where that is "auto".'
+            )
         return value[index]
 
     return LayerSettings(

@@ -35,6 +35,7 @@ CANDIDATES: Candidates = {
     "ridge": (0.3, 1.0),
     "label_smoothing": (0.2, 0.0),
     "feature_map": ("soft-cubic",),
+    "n_layers": (1, 2),
 }
 """What "auto" stands for, besides the base map, which depends on the columns."""
 
@@ -96,7 +97,9 @@ class TrialFit:
     @property
     def rng(self) -> np.random.RandomState:
         """Every trial draws the same, and leaves a generator that the user gave as it is."""
-        return deepcopy(check_random_state(self.seed))
+        return (
+            np.random.RandomState(self.seed) if isinstance(self.seed, int) else deepcopy(check_random_state(self.seed))
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,7 +293,7 @@ class Search:
             self.folds[recipe.features] = self._folds(recipe, fit)
         path = self.paths[recipe.key] = self._path(recipe, self.folds[recipe.features], fit)
         n_splits, place = len(self.rows.splits), self._start(best)
-        if best is None or recipe.base_map != best.recipe.base_map:  # of other inputs: any penalty may serve
+        if best is None or recipe.unlike(best.recipe):
             place = path.downhill(place, 1) if len(self.penalties) > 1 else place
         if best is not None and n_splits > 1:
             rival = self.paths[best.recipe.key].loss(self._start(best), 1)

@@ -22,20 +22,25 @@ class Recipe:
     feature_map: Any
     label_smoothing: float
     ridge: Any
+    n_layers: int = 1
 
     @property
     def params(self) -> dict[str, Any]:
         return vars(self).copy()
 
     @property
-    def layer(self) -> dict[str, Any]:
+    def layers(self) -> dict[str, Any]:
         """What of it the layers are made of."""
-        return {"feature_map": self.feature_map, "ridge": self.ridge}
+        return {"n_layers": self.n_layers, "feature_map": self.feature_map, "ridge": self.ridge}
 
     @property
     def features(self) -> tuple:
         """What of it features depend on; parameters may be lists, one value a layer."""
-        return (repr(self.base_map), repr(self.feature_map), repr(self.ridge))
+        return (repr(self.base_map), repr(self.feature_map), repr(self.ridge), self.n_layers)
+
+    def unlike(self, other: Recipe) -> bool:
+        """Whether its features are of so other a kind that any penalty may serve."""
+        return (self.base_map, self.n_layers) != (other.base_map, other.n_layers)
 
     @property
     def key(self) -> tuple:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from copy import copy
 from time import perf_counter
 from typing import Any
 
@@ -284,9 +285,8 @@ class MultinomialLogit(ScoresMixin, Estimator):
             temperature, nearby = solver.calibrate(alpha, keys) if calibrate else (1.0, None)
             fit = shared._minimise(solver, alpha, last or nearby)
             last = (fit.coef, fit.intercept)
-            member = clone(self)
+            member = copy(shared)
             member.alpha = alpha
-            member.classes_, member.n_features_in_ = shared.classes_, shared.n_features_in_
             if hasattr(self, "feature_names_in_"):
                 member.feature_names_in_ = self.feature_names_in_
             return member._keep(fit, solver, temperature)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigenfeat.features.column_summary import ColumnSummary
+from eigenfeat.features.column_summary import FEWEST_VALUES, ColumnSummary
 from eigenfeat.features.hat_products import HatProductMap
 from eigenfeat.features.splines import SplineMap
 from eigenfeat.rows import RowSample
 from eigenfeat.stages import Affine, FeatureLayer, FeatureMap
-
-FEWEST_VALUES = 5
-"""Different values a column needs to be bent: of fewer a curve has nothing to say that they do not."""
 
 PRODUCT_COLUMNS = 600
 """Columns that products make at most: the number of knots follows. Twice as many took 3 times as long on Covertype's
@@ -82,7 +79,12 @@ def most_columns() -> int:
 
 
 def _quantiles(summaries: list[ColumnSummary], chosen: list[int], count: int, dtype: np.dtype) -> np.ndarray:
-    """(len(chosen), count) ascending: the range, and quantiles in between."""
-    shares = np.linspace(0, 1, count)[1:-1]
-    knots = [[c.low, *(c.quantile(share) for share in shares), c.high] for c in (summaries[j] for j in chosen)]
+    """(len(chosen), count) ascending: the range, and quantiles in between.
+
+    A value that many rows are at, as counts are at zero, would take most of them: it is given no more than half of the
+    weight between two knots.
+    """
+    shares = np.linspace(0, 1, count)
+    capped = [summaries[j].capped(shares[1] / 2) for j in chosen]
+    knots = [[c.low, *(c.quantile(share) for share in shares[1:-1]), c.high] for c in capped]
     return np.array(knots, dtype=dtype).reshape(len(chosen), count)

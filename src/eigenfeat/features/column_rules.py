@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigenfeat.features.column_summary import ColumnSummary
+from eigenfeat.features.column_summary import FEWEST_VALUES, ColumnSummary
 
 FEWEST_ALIKE = 8
 """Columns that may be alike by chance: fewer are not taken to share a unit."""
@@ -26,6 +26,13 @@ LONG_TAIL = 2.0
 """An outer per cent twice as far out as a normal's: an exponential law is longer (2.1), a logistic is not (1.2).
 
 On held-out rows of nine small tables 1.7 and 2.5 differ by less than a point of error on all but one (1.5 points).
+"""
+
+FAR_REACH = 4.0
+"""Outer per cent over mean, off the common value, of columns whose tails are too long for one factor.
+
+Pixels that are not blank are at 1.3 to 3.1, Poisson counts at 3, an exponential law at 4.6, words in texts and in mail
+at 4 to 10: there, three held-out tables had 5 to 33 % less error with normal scores than with one factor.
 """
 
 
@@ -84,7 +91,7 @@ class AboutZero:
         return cls(
             zero,
             np.array([column.share_at(zero) for column in columns]),
-            np.array([column.size_off(zero) for column in columns]),
+            np.array([column.off(zero).size_about(zero) for column in columns]),
             np.array([column.has_two_values for column in columns]),
         )
 
@@ -124,14 +131,23 @@ def _asked(column: ColumnSummary, word: str) -> Decision | None:
 
 
 def _share_zero(columns: Sequence[ColumnSummary], found: list[Decision | None]) -> None:
+    """Pixels; counts and frequencies with long tails share a unit too, but single rows would be most of a moment."""
     free = [j for j, decision in enumerate(found) if decision is None]
     if len(free) < FEWEST_ALIKE:
         return
     about = AboutZero.of([columns[j] for j in free])
     members = about.members()
+    if _reach_far([columns[j] for j in np.asarray(free)[members]], about.zero):
+        return
     for j in np.asarray(free)[members]:
         reason = f"{about.zero:g} in many rows and of one size, as {members.sum() - 1} others"
         found[j] = Decision("common", reason, about.zero, ZERO_GROUP)
+
+
+def _reach_far(columns: Sequence[ColumnSummary], zero: float) -> bool:
+    """Whether most of those that have several values do."""
+    reaches = [column.reach(zero) for column in columns if len(column.values) > FEWEST_VALUES]
+    return len(reaches) > 0 and float(np.median(reaches)) > FAR_REACH
 
 
 def _by_its_values(column: ColumnSummary) -> Decision | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +10,9 @@ from scipy.special import ndtri
 
 NORMAL_IQR, NORMAL_PER_CENT = 1.349, 2.326
 """Distance between the quartiles of a standard normal, and from its median to its outer per cent."""
+
+FEWEST_VALUES = 5
+"""Different values below which a column has neither curve nor tail to speak of."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,16 +62,25 @@ class ColumnSummary:
 
     def size_about(self, point: float) -> float:
         """Root mean square distance from a point."""
-        return self._size(self.values, self.shares, point)
-
-    def size_off(self, point: float) -> float:
-        """The same over the rows that are elsewhere."""
-        elsewhere = self.values != point
-        return self._size(self.values[elsewhere], self.shares[elsewhere] / max(1 - self.share_at(point), 1e-300), point)
-
-    def _size(self, values: np.ndarray, shares: np.ndarray, point: float) -> float:
         largest = self._largest  # squares of large numbers overflow
-        return largest * float(np.sqrt(shares @ (values / largest - point / largest) ** 2))
+        return largest * float(np.sqrt(self.shares @ (self.values / largest - point / largest) ** 2))
+
+    def off(self, point: float) -> ColumnSummary:
+        """The rows that are elsewhere."""
+        elsewhere = self.values != point
+        shares = self.shares[elsewhere] / max(1 - self.share_at(point), 1e-300)
+        return replace(self, values=self.values[elsewhere], shares=shares)
+
+    def capped(self, share: float) -> ColumnSummary:
+        """With at most this share of the weight at any value, the others in proportion; of few values all alike."""
+        shares, heavy = self.shares, np.zeros(len(self.shares), dtype=bool)
+        while (more := shares > share * (1 + 1e-12)).any():
+            heavy |= more
+            left, light = 1 - share * heavy.sum(), self.shares[~heavy].sum()
+            if left <= 0 or light == 0:
+                return replace(self, shares=np.full(len(shares), 1 / len(shares)))
+            shares = np.where(heavy, share, self.shares * (left / light))
+        return replace(self, shares=shares)
 
     @property
     def _largest(self) -> float:
@@ -95,6 +107,14 @@ class ColumnSummary:
         if quartiles == 0:
             return np.inf
         return (outer / NORMAL_PER_CENT) / (quartiles / NORMAL_IQR)
+
+    def reach(self, point: float) -> float:
+        """How far from a point the outer per cent of the rows that are elsewhere is, over the mean distance of all."""
+        off = self.off(point)
+        distances = np.abs(off.values / self._largest - point / self._largest)
+        order = np.argsort(distances)
+        outer = int(np.searchsorted(np.cumsum(off.shares[order]), 0.99 * (1 - 1e-12)))
+        return float(distances[order][min(outer, len(order) - 1)] / (off.shares @ distances))
 
     def normal_scores(self, n_quantiles: int) -> tuple[np.ndarray, np.ndarray]:
         """Values, and the quantiles of a standard normal that belong to them: ``Φ⁻¹`` of the middle of their ranks.

@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
-from scipy import linalg
 
+from eigenfeat.linear.damped_gram import DampedGram
 from eigenfeat.linear.objective import LogitObjective, LogitPoint
 
 RARE = 0.1
@@ -68,14 +68,9 @@ class PreconditionerRequest:
 
 @dataclass(frozen=True, eq=False)
 class GramPreconditioner:
-    """``(Φᵀ diag(curvature) Φ / (k - 1) + alpha)⁻¹`` for every class, from a Cholesky factor.
+    """``(Φᵀ diag(curvature) Φ / (k - 1) + alpha)⁻¹`` for every class, from a Cholesky factor."""
 
-    One square array holds the factor below its diagonal and the Gram matrix above it, so that another alpha
-    costs a factorisation and no second array.
-    """
-
-    triangles: np.ndarray
-    gram_diagonal: np.ndarray
+    gram: DampedGram
 
     optimism = OPTIMISM
 
@@ -89,33 +84,18 @@ class GramPreconditioner:
         is_sample = request.n_rows < objective.passes.n_rows
         scale = request.scale() if is_sample else None
         passes, weights = objective.curved_sample(request.point, request.n_rows, request.seed, scale)
-        gram = passes.gram(weights)
-        diagonal = np.diagonal(gram).copy()
+        gram = DampedGram.of(passes.gram(weights))
         if is_sample:
-            diagonal = np.maximum(diagonal, _curved_squares(objective, request).astype(gram.dtype))
-        return cls(gram, diagonal).with_alpha(objective.alpha)
+            squares = _curved_squares(objective, request).astype(gram.diagonal.dtype)
+            gram = replace(gram, diagonal=np.maximum(gram.diagonal, squares))
+        return cls(gram.damped(objective.alpha))
 
     def with_alpha(self, alpha: float) -> GramPreconditioner:
         """Factor again, in place, with another penalty."""
-        A, d = self.triangles, len(self.triangles)
-        potrf = linalg.get_lapack_funcs("potrf", (A,))
-        floor = float(np.finfo(A.dtype).eps) * d * float(self.gram_diagonal.mean()) or 1.0
-        ridge = alpha
-        while True:
-            for start in range(0, d, 256):
-                stop = min(start + 256, d)
-                upper = np.triu(A[start:stop, start:stop], 1)
-                A[start:stop, start:stop] = upper + upper.T
-                A[stop:, start:stop] = A[start:stop, stop:].T
-            A[np.diag_indices(d)] = self.gram_diagonal + A.dtype.type(ridge)
-            A, info = potrf(A, lower=True, clean=False, overwrite_a=True)
-            if info == 0:
-                return GramPreconditioner(A, self.gram_diagonal)
-            ridge = max(10 * ridge, floor)  # rounding made it indefinite: bend it until it is not
+        return GramPreconditioner(self.gram.damped(alpha))
 
     def solve(self, gradient: np.ndarray) -> np.ndarray:
-        right = np.asarray(gradient, self.triangles.dtype, order="F")
-        return linalg.cho_solve((self.triangles, True), right, check_finite=False).astype(np.float64)
+        return self.gram.solve(gradient).astype(np.float64)
 
 
 def _curved_squares(objective: LogitObjective, request: PreconditionerRequest) -> np.ndarray:

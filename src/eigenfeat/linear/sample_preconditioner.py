@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import linalg
 
+from eigenfeat.linear.damped_gram import DampedGram
 from eigenfeat.linear.objective import LogitObjective
 from eigenfeat.linear.preconditioners import OPTIMISM, PreconditionerRequest
 from eigenfeat.linear.sample_rows import SampleRows, sample_rows
@@ -41,23 +41,20 @@ class SamplePreconditioner:
     ----------
     rows : SampleRows
         S.
-    gram : (r, r) array
-        SSᵀ, its lower triangle.
+    gram : DampedGram
+        SSᵀ, and a factor of it with ρ.
     least : float
         The least ρ.
     damping : float
         ρ.
-    factor : (r, r) array
-        Of ``SSᵀ + ρ``.
     alpha : float
         The penalty.
     """
 
     rows: SampleRows
-    gram: np.ndarray
+    gram: DampedGram
     least: float
     damping: float
-    factor: np.ndarray
     alpha: float
 
     @classmethod
@@ -66,9 +63,10 @@ class SamplePreconditioner:
         scale = request.scale() if request.n_rows < objective.passes.n_rows else None
         passes, weights = objective.curved_sample(request.point, request.n_rows, request.seed, scale)
         rows = sample_rows(passes, np.sqrt(weights), objective.n_classes)
-        gram = rows.gram()
+        gram = DampedGram.of(rows.gram(), lower=True)
         least = _half_counts(gram, objective.alpha, request.seed)
-        return cls(rows, gram, least, least, _factor(gram, least), 0.0).with_alpha(objective.alpha)
+        damping = max(least, objective.alpha)
+        return cls(rows, gram.damped(damping), least, damping, objective.alpha)
 
     @property
     def optimism(self) -> float:
@@ -76,25 +74,25 @@ class SamplePreconditioner:
         return float(np.clip(self.damping / max(self.alpha, TINY), LEAST_OPTIMISM, OPTIMISM))
 
     def with_alpha(self, alpha: float) -> SamplePreconditioner:
+        """Factored again, in place, where another damping follows."""
         damping = max(self.least, alpha)
-        factor = self.factor if damping == self.damping else _factor(self.gram, damping)
-        return replace(self, damping=damping, factor=factor, alpha=alpha)
+        gram = self.gram if damping == self.damping else self.gram.damped(damping)
+        return replace(self, damping=damping, gram=gram, alpha=alpha)
 
     def solve(self, gradient: np.ndarray) -> np.ndarray:
-        seen = self.rows.times(gradient)
-        seen = linalg.cho_solve((self.factor, True), seen, overwrite_b=True, check_finite=False)
+        seen = self.gram.solve(self.rows.times(gradient))
         return (gradient - self.rows.back(seen)) / self.damping
 
 
-def _half_counts(gram: np.ndarray, alpha: float, seed: int) -> float:
+def _half_counts(gram: DampedGram, alpha: float, seed: int) -> float:
     """ρ with ``Σ λ / (λ + ρ) = r / 2`` to a tenth, by secants of its logit in log ρ; alpha where that has fewer.
 
     Never so small that rounding would spoil what `SamplePreconditioner.solve` subtracts.
     """
-    r, total = len(gram), float(np.trace(gram))
-    low = np.log(max(alpha, ROUNDED * float(np.finfo(gram.dtype).eps) * total, np.finfo(gram.dtype).tiny))
+    dtype, r, total = gram.diagonal.dtype, len(gram.diagonal), float(gram.diagonal.sum())
+    low = np.log(max(alpha, ROUNDED * float(np.finfo(dtype).eps) * total, np.finfo(dtype).tiny))
     high = np.log(max(total, 2 * np.exp(low)))
-    probes = np.random.RandomState(seed).choice(np.array([-1, 1], gram.dtype), (r, N_PROBES))
+    probes = np.random.RandomState(seed).choice(np.array([-1, 1], dtype), (r, N_PROBES))
     log_damping, first = low, True
     for _ in range(MAX_TRIES):
         share = _share_that_counts(gram, np.exp(log_damping), probes)
@@ -107,19 +105,7 @@ def _half_counts(gram: np.ndarray, alpha: float, seed: int) -> float:
     return float(np.exp(log_damping))
 
 
-def _share_that_counts(gram: np.ndarray, damping: float, probes: np.ndarray) -> float:
+def _share_that_counts(gram: DampedGram, damping: float, probes: np.ndarray) -> float:
     """``1 - ρ tr (SSᵀ + ρ)⁻¹ / r``, the trace from random signs (Hutchinson 1990)."""
-    solved = linalg.cho_solve((_factor(gram, damping), True), probes, check_finite=False)
+    solved = gram.damped(damping).solve(probes)
     return 1.0 - damping * float(np.vdot(probes, solved)) / probes.size
-
-
-def _factor(gram: np.ndarray, damping: float) -> np.ndarray:
-    """A Cholesky factor of ``gram + damping``, or of a little more where rounding has made that indefinite."""
-    potrf = linalg.get_lapack_funcs("potrf", (gram,))
-    while True:
-        damped = gram.copy(order="F")
-        damped[np.diag_indices(len(gram))] += gram.dtype.type(damping)
-        factor, info = potrf(damped, lower=True, clean=False, overwrite_a=True)
-        if info == 0:
-            return factor
-        damping *= 10

@@ -13,7 +13,7 @@ from eigenfeat.rows import products_with, row_blocks
 
 #: Rows a block of the Gram matrix, where they are made: making them once more for every other block takes little beside
 #: the products.
-BLOCK_ROWS = 800
+BLOCK_ROWS = 400
 
 
 class SampleRows(Protocol):
