@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).parent))
 from eigenfeat import GEMClassifier
-from eigenfeat.estimators import gem_choices, gem_classifier
+from eigenfeat.estimators import gem_choices, gem_classifier, gem_trial_rows
 from eigenfeat.features import column_basis
 from eigenfeat.linear import logit, preconditioner_table
 from gem_defaults import SETS, Data, measured, split, warm_up
@@ -45,7 +45,7 @@ VARIED: dict[str, tuple[Any, ...]] = {
 }
 """Values beside the present one: of a constant, of a parameter, or candidates of the search."""
 
-MODULES = (gem_choices, gem_classifier, column_basis, logit, preconditioner_table)
+MODULES = (gem_choices, gem_classifier, gem_trial_rows, column_basis, logit, preconditioner_table)
 
 
 def diabetes() -> Data:

@@ -30,3 +30,10 @@ def echoes(n_sources, n_copies, seed=0):
     X[:, 0] += label
     group = np.repeat(np.arange(n_sources), n_copies)
     return X[group] + 0.01 * rng.normal(size=(len(group), 8)), label[group], group.astype(str)
+
+
+def bent(n, seed=0):
+    """Two overlapping classes that a curve separates, and a column that says nothing."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, (X[:, 1] + rng.normal(size=n) / 2 > X[:, 0] ** 2 - 0.7).astype(int)

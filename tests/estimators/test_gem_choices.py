@@ -1,36 +1,23 @@
 """What GEM settles by itself: the rows it is tried on, the search, and laws of a classifier left to its defaults."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
 import pytest
-from gem_data import PLAIN, digit_parts, echoes, plain
+from gem_data import PLAIN, bent, digit_parts, echoes, plain
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 from sklearn.datasets import load_digits
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
-from eigenfeat import GEMClassifier, MultinomialLogit, load, save
-from eigenfeat.estimators.gem_choices import (
-    PENALTIES,
-    SEARCH_ROWS,
-    SETTLED_COLUMNS,
-    TRIAL_COLUMNS,
-    Search,
-    TrialFit,
-    TrialRows,
-    left_out_splits,
-    sample_by_key,
-)
+from eigenfeat import GEMClassifier, load, save
+from eigenfeat.estimators.gem_choices import PENALTIES, SETTLED_COLUMNS, TRIAL_COLUMNS, Search
 from eigenfeat.estimators.gem_trials import LeftOut, Recipe
-from eigenfeat.estimators.row_keys import row_keys
 from eigenfeat.export.archive import Refusal
 from eigenfeat.features.hat_products import HatProductMap
 from eigenfeat.features.maps import PowerMap, ProductMap
-from eigenfeat.rows import ArrayRows
 from eigenfeat.stages import Chain
 
 
@@ -39,89 +26,8 @@ def digits():
     return digit_parts()
 
 
-def bent(n, seed=0):
-    """Two overlapping classes that a curve separates, and a column that says nothing."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 3))
-    return X, (X[:, 1] + rng.normal(size=n) / 2 > X[:, 0] ** 2 - 0.7).astype(int)
-
-
 def own_log_loss(model, X, y):
     return log_loss(y, model.predict_proba(X), labels=model.classes_)
-
-
-# ------------------------------------------------------------------ rows that are left out
-
-
-def trial_rows(X, y, weights=None, keys=None):
-    own_keys = row_keys(X)
-    return TrialRows.of(ArrayRows(X, y, weights), np.unique(y), own_keys, own_keys if keys is None else keys)
-
-
-def first_scores(rows, penalty=1.0):
-    """Of the rows that the first split leaves out."""
-    fit = TrialFit(plain(2)._settings(), MultinomialLogit(label_smoothing=0.1), lambda rows: rows, 0)
-    return rows.left_out(rows.folds(rows.solved(fit), fit), fit)(penalty, 1).scores
-
-
-def test_left_out_rows_take_part_in_nothing():
-    X, y = bent(300)
-    rows = trial_rows(X, y)
-    train, out = rows.splits[0]
-    expected = first_scores(rows)
-    garbled = y.copy()
-    garbled[out] = 1 - garbled[out]
-    np.testing.assert_array_equal(first_scores(replace(rows, rows=ArrayRows(X, garbled))), expected)
-    moved = X.copy()
-    moved[out[1:]] += 100.0
-    np.testing.assert_allclose(first_scores(replace(rows, rows=ArrayRows(moved, y)))[0], expected[0], rtol=1e-6)
-    garbled = y.copy()
-    garbled[train[:20]] = 1 - garbled[train[:20]]
-    assert np.abs(first_scores(replace(rows, rows=ArrayRows(X, garbled))) - expected).max() > 1e-2
-
-
-def test_every_row_of_a_small_table_is_left_out_once_and_equal_rows_together():
-    X, y = bent(200)
-    X, y = np.repeat(X, 2, axis=0), np.repeat(y, 2)
-    rows = trial_rows(X, y)
-    np.testing.assert_array_equal(np.sort(np.concatenate([out for _, out in rows.splits])), np.arange(400))
-    for train, out in rows.splits:
-        assert not set(train) & set(out)
-        assert not {row.tobytes() for row in X[train]} & {row.tobytes() for row in X[out]}
-    assert rows.n_training == pytest.approx(200 * 2 / 3, abs=1)
-
-
-def test_groups_are_left_out_whole_and_count_as_many_rows_as_they_have():
-    X, y = bent(300)
-    groups = np.arange(300) % 2
-    rows = trial_rows(X, y, keys=row_keys(groups.reshape(-1, 1)))
-    assert len(rows.splits) == 2 and rows.n_training == 150
-    for train, out in rows.splits:
-        assert not set(groups[train]) & set(groups[out])
-
-
-def test_a_class_is_never_left_out_whole():
-    y = np.array([0] * 20 + [1])
-    splits = left_out_splits(np.arange(21), y, 5)
-    assert len(splits) == 5 and all(1 in y[train] for train, _ in splits)
-    assert left_out_splits(np.zeros(6, dtype=int), np.arange(6) % 2, 5) == []
-
-
-def test_a_sample_is_of_different_rows_in_any_order_with_some_of_every_class():
-    rng = np.random.default_rng(0)
-    n = 4 * SEARCH_ROWS
-    X, y = rng.normal(size=(n, 2)), (np.arange(n) % 2000 == 0).astype(int)
-    keys = row_keys(X)
-    chosen = sample_by_key(keys, y, None, SEARCH_ROWS)
-    assert abs(len(chosen) - SEARCH_ROWS) < 5 and np.sum(y[chosen]) == 2
-    order = rng.permutation(n)
-    assert set(order[sample_by_key(keys[order], y[order], None, SEARCH_ROWS)]) == set(chosen)
-    repeated = np.repeat(np.arange(n), 1 + np.arange(n) % 3)
-    again = sample_by_key(keys[repeated], y[repeated], None, SEARCH_ROWS)
-    assert set(repeated[again]) == set(chosen) and len(again) == np.sum(1 + chosen % 3)
-    weights = np.ones(n)
-    weights[chosen[:100]] = 0
-    assert not set(sample_by_key(keys, y, weights, SEARCH_ROWS)) & set(chosen[:100])
 
 
 # ------------------------------------------------------------------ the search

@@ -13,7 +13,7 @@ from scipy.linalg import eigh, subspace_angles
 from eigenfeat.moments.forms import DenseForm, FactoredForm, RowTerm, SymmetricForm, identity_like
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.rows.store import RowStore
-from eigenfeat.solvers import choose, solve
+from eigenfeat.solvers import choose, krylov, solve
 from eigenfeat.solvers.request import Request
 
 
@@ -45,6 +45,8 @@ def low_rank_pair(noise: SymmetricForm) -> Quotient:
     H = np.random.default_rng(3).standard_normal((noise.shape[0], 6))
     return Quotient(DenseForm(H @ H.T), noise, signal_factor=H, label="low rank")
 
+
+DECAYS = (0.03, 1e-6, 0.003, 1e-4, 0.01)
 
 PROBLEMS = {
     "dense": lambda: dense_pair(),
@@ -175,6 +177,23 @@ def test_float32_is_kept(solver, problem):
     # In float32 the iterative solvers stop at a relative residual of 2e-3; LAPACK goes on to rounding.
     largest = 1e-5 if solver in ("dense", "dual", "low_rank") else 5e-3
     assert subspace_angles(exact.toarray(), found.toarray().astype(float)).max() < largest
+
+
+def test_signals_that_converge_at_different_times_are_those_of_lapack(monkeypatch):
+    """Of one noise, searched side by side: those that are there leave, the others close up and go on."""
+    noise = DenseForm(moment(400, 9), 0.05)
+    quotients = [Quotient(DenseForm(moment(400, seed, decay=decay)), noise) for seed, decay in enumerate(DECAYS)]
+    blocks, apply = [], krylov._apply
+    monkeypatch.setattr(
+        krylov, "_apply", lambda signals, *others: (blocks.append(len(signals)), apply(signals, *others))[1]
+    )
+    for quotient, found in zip(quotients, solve(quotients, 10, solver="krylov", tol=1e-6)):
+        d = noise.shape[0]
+        values, vectors = eigh(quotient.signal.toarray(), noise.toarray(), subset_by_index=(d - 10, d - 1))
+        assert found.converged and found.solver == "krylov"
+        np.testing.assert_allclose(found.values, values[::-1], rtol=1e-10)
+        assert subspace_angles(found.toarray(), vectors).max() < 1e-5
+    assert blocks[0] == len(DECAYS) and len(set(blocks)) >= 3  # they did not all leave at once
 
 
 def test_krylov_falls_back_to_lapack_when_it_does_not_converge():

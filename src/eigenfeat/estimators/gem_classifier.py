@@ -19,7 +19,6 @@ from eigenfeat.estimators.gem_choices import (
     TRIAL_TOL,
     Candidates,
     Search,
-    TrialFit,
     is_auto,
 )
 from eigenfeat.estimators.gem_classifier_base import (
@@ -29,6 +28,7 @@ from eigenfeat.estimators.gem_classifier_base import (
     LastStage,
 )
 from eigenfeat.estimators.gem_streaming import StreamedTraining
+from eigenfeat.estimators.gem_trial_rows import TrialFit
 from eigenfeat.estimators.gem_trials import Recipe
 from eigenfeat.estimators.streaming import has_sparse_blocks
 from eigenfeat.estimators.validation import warn_of_temperature

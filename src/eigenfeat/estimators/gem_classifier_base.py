@@ -16,7 +16,6 @@ from eigenfeat.estimators.column_scaler import treated_rows
 from eigenfeat.estimators.column_splines import N_KNOTS, basis_names, basis_sample
 from eigenfeat.estimators.edge import ScoresMixin
 from eigenfeat.estimators.gem_base import GEMFeaturesMixin, check_events
-from eigenfeat.estimators.gem_choices import TrialRows
 from eigenfeat.estimators.gem_streaming import (
     BASE_ROWS,
     StreamedTraining,
@@ -25,6 +24,7 @@ from eigenfeat.estimators.gem_streaming import (
     warn_of_gaps,
     with_class_weights,
 )
+from eigenfeat.estimators.gem_trial_rows import TrialRows
 from eigenfeat.estimators.key_sketch import n_distinct
 from eigenfeat.estimators.memory import expected_of_settings, warn_of_memory
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from eigenfeat.estimators.gem_choices import class_scores
+from eigenfeat.estimators.gem_trial_rows import class_scores
 from eigenfeat.estimators.gem_trials import LeftOut
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.features.stack import Seconds, Stack, StackSettings, fit_stack

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from eigenfeat.estimators.column_splines import basis_sample
-from eigenfeat.estimators.gem_choices import TrialRows, search_rows, taken_of_class
+from eigenfeat.estimators.gem_trial_rows import TrialRows, search_rows, taken_of_class
 from eigenfeat.estimators.key_sketch import CLASS_KEYS, DistinctKeys
 from eigenfeat.estimators.memory import expected_of_settings
 from eigenfeat.estimators.row_keys import row_keys

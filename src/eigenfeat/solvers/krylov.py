@@ -34,7 +34,7 @@ SIDE_BY_SIDE = 512
 #: Basis columns a direction: before the residuals begin to fall, for each digit they fall by, at which to give up.
 #: The first two tell when to look for convergence, which costs as much as a step. They are set low: a look too early
 #: costs that step, one too late all steps since (benchmarks/speed/constants.py measures 3.0-4.5 and 0.85-1.3).
-ONSET, PER_DIGIT, GIVE_UP = 3.0, 0.65, 16
+ONSET, PER_DIGIT, GIVE_UP = 3.4, 0.65, 16
 #: Columns from which, and share of them up to which, a Krylov space is quicker than LAPACK.
 KRYLOV_SIZE, KRYLOV_SHARE = 256, 1 / GIVE_UP
 #: Ritz vectors kept beyond those asked for: the last ones converge last.
@@ -146,7 +146,7 @@ def _search(signals: Sequence[DenseForm], whitener: _Whitener, request: Request)
     """Leading Ritz vectors of every signal, as (m, d, p) directions, by block Lanczos, fully orthogonalised.
 
     Vectors are rows here, so that all blocks lie side by side in memory: Q is (m, columns, rank), and T its
-    projection of the m whitened signals.
+    projection of the m whitened signals. A signal that has converged leaves; the others close up.
     """
     m, k = len(signals), _wanted(request)
     b = _block_size(k)
@@ -158,7 +158,8 @@ def _search(signals: Sequence[DenseForm], whitener: _Whitener, request: Request)
     Q = np.empty((m, columns, rank), dtype=dtype)
     T = np.zeros((m, columns, columns), dtype=dtype if request.tol >= SINGLE_TOL else np.float64)
     Q[:, :b] = _orthonormal_rows(start[None])
-    look = k * (ONSET - PER_DIGIT * np.log10(request.tol))
+    ritz, active = np.empty((m, k + GUARD, rank), dtype=dtype), np.arange(m)
+    looks = np.full(m, k * (ONSET - PER_DIGIT * np.log10(request.tol)))
     for end in range(b, columns + 1, b):
         last, recent, known = slice(end - b, end), slice(max(0, end - 2 * b), end), Q[:, :end]
         image = _apply(signals, whitener, Q[:, last])
@@ -168,28 +169,41 @@ def _search(signals: Sequence[DenseForm], whitener: _Whitener, request: Request)
         T[:, last, recent] = along
         T[:, recent, last] = along.transpose(0, 2, 1)
         following = _orthonormal_rows(_reject(_orthonormal_rows(image), known))
-        if end == columns or end >= look:
-            theta, Y = _leading_pairs(T[:, :end, :end], k + GUARD)
-            theta = theta[:, :k]
-            coupling = image @ following.transpose(0, 2, 1)
-            left = np.linalg.norm(coupling.transpose(0, 2, 1) @ Y[:, end - b :, :k], axis=1)
-            floor = np.cbrt(np.finfo(request.dtype).eps) * np.abs(theta[:, :1]) + np.finfo(np.float32).tiny
-            # A relative residual divides by ‖Sv‖ + λ‖Nv‖, which is 2λ here.
-            excess = np.max(left / (2 * request.tol * np.maximum(np.abs(theta), floor)))
-            if end == columns or excess <= 1:
-                break
-            look = end + k * PER_DIGIT * np.log10(excess)
+        going = np.ones(len(active), dtype=bool)
+        for i in np.flatnonzero(looks <= end) if end < columns else range(len(active)):
+            theta, Y = _leading_pairs(T[i, :end, :end], k + GUARD)
+            excess = _excess(image[i] @ following[i].T, theta[:k], Y[end - b :, :k], request)
+            if excess <= 1 or end == columns:
+                ritz[active[i]], going[i] = Y.T.astype(dtype) @ Q[i, :end], False
+            else:
+                looks[i] = end + k * PER_DIGIT * np.log10(excess)
+        if not going.any():
+            break
         Q[:, end : end + b] = following
-    ritz = Y.transpose(0, 2, 1).astype(dtype) @ Q[:, :end]
+        if not going.all():
+            for place, source in enumerate(np.flatnonzero(going)):
+                Q[place, : end + b] = Q[source, : end + b]
+            Q, T, looks, active = Q[: going.sum()], T[going], looks[going], active[going]
+            signals = [signal for signal, goes in zip(signals, going) if goes]
     return whitener.unwhiten(ritz).transpose(0, 2, 1)
 
 
-def _leading_pairs(matrices: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """The largest eigenvalues of symmetric matrices, descending, and their vectors."""
-    size = matrices.shape[1]
-    wanted = (max(0, size - count), size - 1)
-    found = [eigh(matrix, subset_by_index=wanted, check_finite=False) for matrix in matrices]
-    return np.stack([values[::-1] for values, _ in found]), np.stack([vectors[:, ::-1] for _, vectors in found])
+def _excess(coupling: np.ndarray, theta: np.ndarray, Y: np.ndarray, request: Request) -> float:
+    """By what factor the largest relative residual is above the tolerance.
+
+    ``coupling`` is the image of the last block along the following one, Y what Ritz vectors have of that block.
+    """
+    left = np.linalg.norm(coupling.T @ Y, axis=0)
+    floor = np.cbrt(np.finfo(request.dtype).eps) * abs(theta[0]) + np.finfo(np.float32).tiny
+    # A relative residual divides by ‖Sv‖ + λ‖Nv‖, which is 2λ here.
+    return float(np.max(left / (2 * request.tol * np.maximum(np.abs(theta), floor))))
+
+
+def _leading_pairs(matrix: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """The largest eigenvalues of a symmetric matrix, descending, and their vectors."""
+    size = len(matrix)
+    values, vectors = eigh(matrix, subset_by_index=(max(0, size - count), size - 1), check_finite=False)
+    return values[::-1], vectors[:, ::-1]
 
 
 def _apply(signals: Sequence[DenseForm], whitener: _Whitener, rows: np.ndarray) -> np.ndarray:

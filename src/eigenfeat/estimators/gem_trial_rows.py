@@ -1,0 +1,230 @@
+"""Rows that GEM tries settings on: which of them are left out in turn, and features and scores of those."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from eigenfeat.estimators.gem_trials import LeftOut
+from eigenfeat.estimators.key_sketch import CLASS_KEYS, DistinctKeys, n_distinct
+from eigenfeat.estimators.multinomial_logit import MultinomialLogit
+from eigenfeat.features.stack import Known, StackSettings, fit_stack, layer_moments
+from eigenfeat.linear.row_basis import RowBasis, is_wide
+from eigenfeat.moments import Moments
+from eigenfeat.rows import ArrayRows, ChosenRows, RandomRows, held
+from eigenfeat.stages import Chain
+
+SEARCH_ROWS, SEARCH_SHARE, MOST_SEARCH_ROWS = 3000, 0.4, 5000
+"""Rows that settings are tried on: all up to the first number, then a share of them up to the last."""
+
+FOLDS = ((2000, 3, 3), (np.inf, 4, 1))
+"""(up to so many rows, parts they are cut into, parts that are left out in turn)."""
+
+MANY_NUMBERS = 50_000
+"""Features of a trial, rows times columns, above which they are held in float32: products take half the time, and
+rounding moves penalties and temperatures by some 1e-5."""
+
+Split = tuple[np.ndarray, np.ndarray]
+"""Training and left-out rows of a trial."""
+
+Solved = tuple[Moments, Known]
+"""What trials of one recipe share: moments of a split, and as many directions as any of them takes."""
+
+
+@dataclass(frozen=True, eq=False)
+class TrialFit:
+    """How a trial fits: layers, the convex stage on them, the weights its rows get there, what draws at random."""
+
+    settings: StackSettings
+    logit: MultinomialLogit
+    weighted: Callable[[RandomRows], RandomRows]
+    seed: Any
+
+    @property
+    def rng(self) -> np.random.RandomState:
+        """Every trial draws the same, and leaves a generator that the user gave as it is."""
+        return (
+            np.random.RandomState(self.seed) if isinstance(self.seed, int) else deepcopy(check_random_state(self.seed))
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """Features of training and of left-out rows, held: quicker than made at every pass.
+
+    ``cut`` says that there were more directions than a trial takes.
+    """
+
+    train: ArrayRows
+    test: ArrayRows
+    cut: bool
+
+    def narrowed(self) -> Fold:
+        """Rows that are fewer than their columns in coordinates of their span, which all fits to them then share."""
+        if not is_wide(self.train):
+            return self
+        basis = RowBasis.of(self.train)
+        test = basis.coordinates(self.test.array).astype(self.test.dtype)
+        train = replace(basis.rows, labels=self.train.labels, weights=self.train.weights)
+        return replace(self, train=train, test=replace(self.test, array=test))
+
+
+@dataclass(frozen=True, eq=False)
+class TrialRows:
+    """Rows to try settings on, and which of them are left out in turn.
+
+    Attributes
+    ----------
+    rows : RandomRows
+        Before the base map, with labels that are indices into ``classes``.
+    classes : (k,) array
+    splits : list of (training rows, left-out rows)
+    n_training : float
+        Different rows of a training part, on average.
+    events : (n,) array, optional
+        What cuts the classes into sub-classes, where the user says.
+    """
+
+    rows: RandomRows
+    classes: np.ndarray
+    splits: list[Split]
+    n_training: float
+    events: np.ndarray | None = None
+
+    @classmethod
+    def of(
+        cls,
+        rows: RandomRows,
+        classes: np.ndarray,
+        own_keys: np.ndarray,
+        keys: np.ndarray,
+        events: np.ndarray | None = None,
+    ) -> TrialRows:
+        """A sample of the rows by their own keys; rows of equal key of the other kind are left out together."""
+        chosen = sample_by_key(own_keys, np.asarray(rows.labels), rows.weights, search_rows(rows.n_rows))
+        sample, events = ChosenRows(rows, chosen), None if events is None else events[chosen]
+        return cls.of_sample(sample, classes, own_keys[chosen], keys[chosen], events)
+
+    @classmethod
+    def of_sample(
+        cls,
+        sample: RandomRows,
+        classes: np.ndarray,
+        own_keys: np.ndarray,
+        keys: np.ndarray,
+        events: np.ndarray | None = None,
+    ) -> TrialRows:
+        """All of these rows."""
+        n_different = n_distinct(own_keys)
+        n_parts, n_tried = next((parts, tried) for most, parts, tried in FOLDS if n_different <= most)
+        splits = left_out_splits(keys, np.asarray(sample.labels), n_parts)[:n_tried]
+        n_training = float(np.mean([n_distinct(own_keys[train]) for train, _ in splits])) if splits else 0.0
+        return cls(sample, classes, splits, n_training, events)
+
+    @property
+    def n_numbers(self) -> int:
+        return self.rows.n_rows * self.rows.n_columns
+
+    def behind(self, base: Chain) -> TrialRows:
+        """The same rows after a base map."""
+        rows: RandomRows = base.over(self.rows)  # type: ignore[assignment]
+        return replace(self, rows=_held(rows)) if base.stages else self
+
+    def solved(self, fit: TrialFit) -> Callable[[int], Solved]:
+        """First layers by the number of a split, found without its left-out rows, when they are first asked for."""
+        return cache(lambda number: self._solved(self.splits[number][0], fit))
+
+    def _solved(self, part: np.ndarray, fit: TrialFit) -> Solved:
+        train, rng = ChosenRows(self.rows, part), fit.rng
+        moments = layer_moments(train, fit.settings.layers[0], self.classes, {})
+        first = replace(fit.settings, layers=fit.settings.layers[:1])
+        stack = fit_stack(moments, train, first, rng, {}, self._events(part))
+        return moments, (stack.layers[0].directions, rng.get_state(legacy=True))
+
+    def _events(self, part: np.ndarray) -> np.ndarray | None:
+        return None if self.events is None else self.events[part]
+
+    def folds(self, solved: Callable[[int], Solved], fit: TrialFit) -> Callable[[int], Fold]:
+        """Features by the number of a split, of first layers that are solved already, made when first asked for."""
+        return cache(lambda number: self._fold(self.splits[number], solved(number), fit))
+
+    def _fold(self, split: Split, solved: Solved, fit: TrialFit) -> Fold:
+        (moments, known), rows = solved, self.rows
+        train, test = (ChosenRows(rows, part) for part in split)
+        stack = fit_stack(moments, train, fit.settings, fit.rng, {}, self._events(split[0]), known)
+        chain = stack.chain
+        many = train.n_rows * chain.n_columns(train.n_columns) > MANY_NUMBERS
+        dtype = np.float32 if many else rows.dtype
+        held_train, held_test = (
+            ArrayRows(chain.at(part).astype(dtype, copy=False), part.labels, part.weights) for part in (train, test)
+        )
+        return Fold(held_train, held_test, fit.settings.cuts(stack)).narrowed()
+
+    def left_out(self, fold: Callable[[int], Fold], fit: TrialFit) -> Callable[[float, int], LeftOut]:
+        """A function from a penalty to scores of what the first splits leave out; fits start from the one before."""
+        path = cache(lambda number: fit.logit.path_rows(fit.weighted(fold(number).train), calibrate=False))
+
+        @cache
+        def scores(number: int, penalty: float) -> np.ndarray:
+            return class_scores(path(number)(penalty / self.n_training), fold(number).test.array)
+
+        def at(penalty: float, n_splits: int) -> LeftOut:
+            found = [scores(number, penalty) for number in range(n_splits)]
+            return LeftOut.of(penalty, np.concatenate(found), [fold(number).test for number in range(n_splits)])
+
+        return at
+
+
+def class_scores(fitted: MultinomialLogit, features: np.ndarray) -> np.ndarray:
+    """(n, k) scores of every class, in float64 and before any temperature."""
+    scores = np.asarray(fitted.fitted_.scores.at(features), dtype=np.float64)  # type: ignore[union-attr]
+    return np.hstack([-scores / 2, scores / 2]) if scores.shape[1] == 1 else scores
+
+
+def search_rows(n_rows: int) -> int:
+    """Different rows that settings are tried on, of so many."""
+    return int(np.clip(SEARCH_SHARE * n_rows, SEARCH_ROWS, MOST_SEARCH_ROWS))
+
+
+def taken_of_class(count: int, n_different: int, n_own: int) -> int:
+    """Of ``count`` different rows the share of a class that has ``n_own``."""
+    return min(max(2, round(count / n_different * n_own)), n_own)
+
+
+def left_out_splits(keys: np.ndarray, labels: np.ndarray, n_parts: int) -> list[Split]:
+    """Training and left-out rows by the rank of their keys; a class without a row to train on is never left out."""
+    splits = []
+    _, ranks = np.unique(keys, return_inverse=True)
+    for part in range(n_parts):
+        out = ranks % n_parts == part
+        trained = np.bincount(labels[~out], minlength=labels.max() + 1) > 0
+        out &= trained[labels]
+        if out.any():
+            splits.append((np.flatnonzero(~out), np.flatnonzero(out)))
+    return splits
+
+
+def sample_by_key(keys: np.ndarray, labels: np.ndarray, weights: np.ndarray | None, count: int) -> np.ndarray:
+    """Rows of positive weight, at most about ``count`` different ones: of every class those with the smallest keys."""
+    present = np.arange(len(keys)) if weights is None else np.flatnonzero(weights)
+    n_different = n_distinct(keys[present])
+    if n_different <= count:
+        return present
+    chosen = []
+    for c in np.unique(labels[present]):
+        own = present[labels[present] == c]
+        different = DistinctKeys(CLASS_KEYS)
+        different.add(keys[own])
+        n_taken = taken_of_class(count, n_different, different.count)
+        chosen.append(own[keys[own] <= different.smallest[n_taken - 1]])
+    return np.sort(np.concatenate(chosen))
+
+
+def _held(rows: RandomRows) -> RandomRows:
+    return ArrayRows(held(rows), rows.labels, rows.weights)
