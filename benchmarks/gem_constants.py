@@ -20,9 +20,10 @@ from sklearn.datasets import load_diabetes, load_wine, make_classification
 from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).parent))
+from datasets import load_multilabel, load_news20
 from eigenfeat import GEMClassifier
 from eigenfeat.estimators import gem_choices, gem_classifier, gem_trial_rows
-from eigenfeat.features import column_basis
+from eigenfeat.features import column_basis, column_rules
 from eigenfeat.linear import logit, preconditioner_table
 from gem_defaults import SETS, Data, measured, split, warm_up
 
@@ -36,6 +37,7 @@ VARIED: dict[str, tuple[Any, ...]] = {
     "SEPARABLE": (0.0, 0.1),
     "MANY_NUMBERS": (0, np.inf),
     "PRODUCT_COLUMNS": (300, 1200),
+    "FAR_REACH": (np.inf,),
     "FEW_NUMBERS": (0, 1e9),
     "FREE_OPERATIONS": (0, 1e8),
     "classifier_tol": (1e-1, 1e-3, 1e-4),
@@ -45,7 +47,7 @@ VARIED: dict[str, tuple[Any, ...]] = {
 }
 """Values beside the present one: of a constant, of a parameter, or candidates of the search."""
 
-MODULES = (gem_choices, gem_classifier, gem_trial_rows, column_basis, logit, preconditioner_table)
+MODULES = (gem_choices, gem_classifier, gem_trial_rows, column_basis, column_rules, logit, preconditioner_table)
 
 
 def diabetes() -> Data:
@@ -61,6 +63,26 @@ def made(n: int, columns: int, classes: int) -> Callable[[], Data]:
     return load
 
 
+def news(n_words: int, topics: tuple[int, ...]) -> Callable[[], Data]:
+    """Articles on some topics: how often they have each of the words that most of them have."""
+
+    def load() -> Data:
+        X, y, _, _ = load_news20()
+        X, y = X[np.isin(y, topics)], y[np.isin(y, topics)]
+        commonest = np.argsort(np.asarray((X != 0).sum(axis=0)).ravel())[-n_words:]
+        return X[:, commonest].toarray(), y, None
+
+    return load
+
+
+def arts() -> Data:
+    """Pages on one of the two commonest subjects, and not on both."""
+    X, Y = load_multilabel("yahoo-arts")
+    of_two = Y.toarray()[:, np.argsort(np.asarray(Y.sum(axis=0)).ravel())[-2:]]
+    one = of_two.sum(axis=1) == 1
+    return X[one].toarray().astype(np.float64), of_two[one].argmax(axis=1), None
+
+
 OWN_SETS: dict[str, tuple[Callable[[], Data], int, int]] = {
     "wine": (lambda: (*load_wine(return_X_y=True), None), 120, 58),
     "diabetes in thirds": (diabetes, 300, 142),
@@ -68,7 +90,14 @@ OWN_SETS: dict[str, tuple[Callable[[], Data], int, int]] = {
     "made, 40 columns, 5 classes": (made(4500, 40, 5), 1500, 3000),
     "made, 10 columns, 8 classes": (made(9000, 10, 8), 5000, 4000),
 }
-ALL = SETS | OWN_SETS
+WORDS: dict[str, tuple[Callable[[], Data], int, int]] = {
+    "60 words of news": (news(60, (1, 5, 10)), 1000, 777),
+    "300 words of news": (news(300, (1, 5, 10, 15)), 1400, 976),
+    "words of arts": (arts, 1280, 859),
+}
+"""Where `FAR_REACH` matters."""
+
+ALL = SETS | OWN_SETS | WORDS
 USUAL = ("breast cancer", "german", "banana", "waveform", "vowel", "digits", *OWN_SETS)
 
 
