@@ -64,7 +64,7 @@ class RowsOfKnownLoss:
         return scores
 
 
-START = Recipe(None, "soft-cubic", 0.2, 0.3)
+START = Recipe(None, "soft-cubic", 0.2, 0.3, 1)
 FREE = {"base_map": [None, "splines"], "ridge": [0.3, 1.0], "label_smoothing": [0.2, 0.0]}
 
 
@@ -137,12 +137,12 @@ def test_settings_are_varied_one_after_the_other_from_the_best_so_far():
         return 0.25 - gain + 0.02 * (recipe.label_smoothing == 0) + 0.01 * np.log10(penalty) ** 2
 
     best, asked, _ = searched(errors)
-    assert best.recipe == Recipe("splines", "soft-cubic", 0.2, 1.0)
+    assert best.recipe == Recipe("splines", "soft-cubic", 0.2, 1.0, 1)
     assert {recipe for recipe, _, _ in asked} == {
         START,
-        Recipe("splines", "soft-cubic", 0.2, 0.3),
-        Recipe("splines", "soft-cubic", 0.2, 1.0),
-        Recipe("splines", "soft-cubic", 0.0, 1.0),
+        Recipe("splines", "soft-cubic", 0.2, 0.3, 1),
+        Recipe("splines", "soft-cubic", 0.2, 1.0, 1),
+        Recipe("splines", "soft-cubic", 0.0, 1.0, 1),
     }
 
 
@@ -281,7 +281,7 @@ def test_the_number_of_layers_is_tried_where_it_is_left_to_us():
     assert model.score(X_new, y_new) > 0.1 + GEMClassifier(**settings).fit(X, y).score(X_new, y_new)
     given = GEMClassifier(n_layers=2, alpha=model.choices_["alpha"], **settings).fit(X, y)
     np.testing.assert_array_equal(given.predict(X_new), model.predict(X_new))
-    with pytest.raises(ValueError, match=r"ridge is a list of 2 values.*number where that is"):
+    with pytest.raises(ValueError, match="ridge has one value a layer: give n_layers as a number"):
         GEMClassifier(n_layers="auto", ridge=[0.3, 1.0]).fit(X, y)
 
 

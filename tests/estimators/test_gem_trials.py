@@ -17,13 +17,13 @@ def test_scores_of_left_out_rows_are_weighted():
 
 
 def test_features_do_not_depend_on_the_smoothing_of_labels():
-    one, other = Recipe(None, "cubic", 0.2, [0.3, 1.0]), Recipe(None, "cubic", 0.0, [0.3, 1.0])
+    one, other = Recipe(None, "cubic", 0.2, [0.3, 1.0], 1), Recipe(None, "cubic", 0.0, [0.3, 1.0], 1)
     assert one.features == other.features and one.key != other.key
     assert one.layers == {"n_layers": 1, "feature_map": "cubic", "ridge": [0.3, 1.0]}
 
 
 def test_a_trial_is_told_with_its_recipe():
-    trial = Trial(Recipe(None, "cubic", 0.2, 0.3), 3, 1.0, 2.0, 0.5, 0.1, 0.01)
+    trial = Trial(Recipe(None, "cubic", 0.2, 0.3, 1), 3, 1.0, 2.0, 0.5, 0.1, 0.01)
     assert trial.as_dict() == {
         "base_map": None,
         "feature_map": "cubic",

@@ -70,6 +70,10 @@ def test_a_value_that_most_rows_are_at_takes_one_knot():
     # Zero has a tenth of the weight, and every fifth of it a knot.
     expected = np.quantile(others, (np.array([0.2, 0.4, 0.6, 0.8]) - 0.1) / 0.9, method="inverted_cdf")
     np.testing.assert_allclose(knots[1:-1], expected)
+    for seed in range(20):
+        x = np.random.default_rng(seed).normal(size=(500, 1))
+        x[:300] = 0.1
+        assert 0.1 in column_basis(sample(x), 6, False).feature_map.knots[0, 4:-4]
 
 
 def test_products_are_of_the_curved_columns_only(table):

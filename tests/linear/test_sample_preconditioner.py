@@ -55,6 +55,10 @@ def test_another_penalty_counts_where_it_is_larger():
     S = sample.rows.rows.astype(np.float64)
     expected = np.linalg.solve(S.T @ S + 3 * np.eye(S.shape[1]), gradient)
     np.testing.assert_allclose(more.solve(gradient), expected, atol=1e-4 * np.abs(expected).max())
+    back = more.with_alpha(1e-12)  # factored in the same array, twice
+    expected = np.linalg.solve(S.T @ S + back.damping * np.eye(S.shape[1]), gradient)
+    assert back.damping == sample.least
+    np.testing.assert_allclose(back.solve(gradient), expected, atol=1e-3 * np.abs(expected).max())
 
 
 def test_what_is_left_may_be_more_where_the_damping_stands_for_a_weaker_penalty():

@@ -196,6 +196,13 @@ def test_signals_that_converge_at_different_times_are_those_of_lapack(monkeypatc
     assert blocks[0] == len(DECAYS) and len(set(blocks)) >= 3  # they did not all leave at once
 
 
+def test_any_tolerance_leaves_as_many_directions_as_are_asked_for():
+    quotient = dense_pair(300, decay=0.005)
+    found = solve([quotient], 5, solver="krylov", tol=1e3)[0]
+    exact = eigh(quotient.signal.toarray(), quotient.noise.toarray(), eigvals_only=True)[::-1]
+    assert found.n_directions == 5 and (found.values <= exact[:5] * (1 + 1e-9)).all() and found.values[0] > exact[5]
+
+
 def test_krylov_falls_back_to_lapack_when_it_does_not_converge():
     """A flat spectrum has no leading directions to converge to within the space allowed."""
     S, N = DenseForm(np.diag(1 + 1e-7 * np.arange(400.0))), DenseForm(np.eye(400))

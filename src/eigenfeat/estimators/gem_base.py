@@ -25,6 +25,18 @@ INNER_COLUMNS = 3000
 """Columns that a layer below another one makes of its directions where ``n_components`` does not say how many: second
 moments of ten classes in as many columns take 0.7 GB."""
 
+PER_LAYER = (
+    "n_components",
+    "min_eigenvalue",
+    "max_components",
+    "ridge",
+    "shrinkage",
+    "feature_map",
+    "keep_inputs",
+    "constant",
+)
+"""Parameters that may be lists, one value a layer."""
+
 #: `renamed_parameters` of every GEM estimator.
 RENAMED = {"max_features": "it is called max_components: directions in all, kept by eigenvalue"}
 
@@ -206,10 +218,7 @@ def _layer_settings(parameters: dict[str, Any], index: int, n_layers: int) -> La
         if not isinstance(value, list):
             return value
         if len(value) != n_layers:
-            raise ValueError(
-                f"{name} is a list of {len(value)} values for n_layers={n_layers}: give one a layer, and n_layers as a "
-                'number where that is "auto".'
-            )
+            raise ValueError(f"{name} is a list of {len(value)} values for n_layers={n_layers}: give one a layer.")
         return value[index]
 
     return LayerSettings(

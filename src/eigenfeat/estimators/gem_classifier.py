@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, HasMethods, StrOptions, checked_fit
 from eigenfeat.estimators.edge import lazy_on_dask, renamed_parameters
-from eigenfeat.estimators.gem_base import RENAMED
+from eigenfeat.estimators.gem_base import PER_LAYER, RENAMED
 from eigenfeat.estimators.gem_choices import (
     CANDIDATES,
     PENALTIES,
@@ -74,9 +74,9 @@ class GEMClassifier(GEMClassifierBase):
         As in `GEMFeatures`; "auto" starts from 0.3 and tries 1.
     n_layers : int or "auto"
         More than one is deep GEM: GEM on the features of the layer below. Where ``n_components`` does not say, layers
-        below the last find as many directions as make about 3000 columns. "auto" tries one and two; on tables of
-        hundreds or thousands of rows two took twice to six times as long and seldom had less log loss, so that one is
-        the default.
+        below the last find as many directions as make about 3000 columns. "auto" tries one and two, and is one with
+        a ``classifier`` of your own; on tables of hundreds or thousands of rows two took twice to six times as long
+        and seldom had less log loss, so that one is the default.
     n_estimators : int
         Classifiers over different random pairs, combined by the geometric mean of their probabilities. Where pairs
         are not drawn, as when there are few classes, each member cuts the classes into two sub-classes of its own.
@@ -310,6 +310,9 @@ class GEMClassifier(GEMClassifierBase):
         none, *others = self._bases(training)
         candidates: Candidates = {"base_map": (none, *without, *others), **CANDIDATES}
         given = {name: getattr(self, name) for name in candidates}
+        lists = [name for name in PER_LAYER if isinstance(getattr(self, name), list)]
+        if is_auto(self.n_layers) and lists:
+            raise ValueError(f'{", ".join(lists)} has one value a layer: give n_layers as a number, not "auto".')
         free = {name: values for name, values in candidates.items() if is_auto(given[name])}
         return free, Recipe(**given | {name: values[0] for name, values in free.items()})
 

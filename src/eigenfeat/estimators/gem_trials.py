@@ -22,7 +22,7 @@ class Recipe:
     feature_map: Any
     label_smoothing: float
     ridge: Any
-    n_layers: int = 1
+    n_layers: int
 
     @property
     def params(self) -> dict[str, Any]:

@@ -53,8 +53,7 @@ def check_class_labels(y, sample_weight=None, *, estimator: str) -> tuple[np.nda
         For continuous targets, fewer than two classes, or a class without a row of positive weight.
     """
     check_targets(np.asarray(y))
-    if not (isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iub"):  # those are classes whatever they are
-        check_classification_targets(y)
+    check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(

@@ -81,10 +81,10 @@ def most_columns() -> int:
 def _quantiles(summaries: list[ColumnSummary], chosen: list[int], count: int, dtype: np.dtype) -> np.ndarray:
     """(len(chosen), count) ascending: the range, and quantiles in between.
 
-    A value that many rows are at, as counts are at zero, would take most of them: it is given no more than half of the
-    weight between two knots.
+    A value that many rows are at, as counts are at zero, would take most of them: it is given no more than the weight
+    between two knots and so one of them.
     """
     shares = np.linspace(0, 1, count)
-    capped = [summaries[j].capped(shares[1] / 2) for j in chosen]
+    capped = [summaries[j].capped(shares[1]) for j in chosen]
     knots = [[c.low, *(c.quantile(share) for share in shares[1:-1]), c.high] for c in capped]
     return np.array(knots, dtype=dtype).reshape(len(chosen), count)

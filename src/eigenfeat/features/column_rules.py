@@ -31,8 +31,8 @@ On held-out rows of nine small tables 1.7 and 2.5 differ by less than a point of
 FAR_REACH = 4.0
 """Outer per cent over mean, off the common value, of columns whose tails are too long for one factor.
 
-Pixels that are not blank are at 1.3 to 3.1, Poisson counts at 3, an exponential law at 4.6, words in texts at 4 to 10;
-normal scores serve them better than one factor (benchmarks/gem_constants.py --only FAR_REACH, with sets of words).
+Pixels that are not blank are at 1.3 to 3.1, Poisson counts below 3, an exponential law is at 4.6, words in texts at 4
+to 10; normal scores serve them better than one factor (benchmarks/gem_constants.py --only FAR_REACH, sets of words).
 """
 
 
@@ -145,9 +145,9 @@ def _share_zero(columns: Sequence[ColumnSummary], found: list[Decision | None]) 
 
 
 def _reach_far(columns: Sequence[ColumnSummary], zero: float) -> bool:
-    """Whether most of those that have several values do."""
-    reaches = [column.reach(zero) for column in columns if len(column.values) > FEWEST_VALUES]
-    return len(reaches) > 0 and float(np.median(reaches)) > FAR_REACH
+    """Whether most of those that have several values beside zero do, and these are not a few."""
+    reaches = [column.reach(zero) for column in columns if len(column.off(zero).values) >= FEWEST_VALUES]
+    return len(reaches) >= FEWEST_ALIKE and float(np.median(reaches)) > FAR_REACH
 
 
 def _by_its_values(column: ColumnSummary) -> Decision | None:

@@ -68,18 +68,22 @@ class ColumnSummary:
     def off(self, point: float) -> ColumnSummary:
         """The rows that are elsewhere."""
         elsewhere = self.values != point
-        shares = self.shares[elsewhere] / max(1 - self.share_at(point), 1e-300)
-        return replace(self, values=self.values[elsewhere], shares=shares)
+        shares = self.shares[elsewhere]
+        return replace(self, values=self.values[elsewhere], shares=shares / (shares.sum() or 1.0))
 
     def capped(self, share: float) -> ColumnSummary:
-        """With at most this share of the weight at any value, the others in proportion; of few values all alike."""
+        """With at most this share of the weight at any value, half of it at the ends; of few values all alike.
+
+        What others have stays in proportion.
+        """
+        most = np.where((self.values == self.low) | (self.values == self.high), share / 2, share)
         shares, heavy = self.shares, np.zeros(len(self.shares), dtype=bool)
-        while (more := shares > share * (1 + 1e-12)).any():
+        while (more := shares > most * (1 + 1e-12)).any():
             heavy |= more
-            left, light = 1 - share * heavy.sum(), self.shares[~heavy].sum()
+            left, light = 1 - most[heavy].sum(), self.shares[~heavy].sum()
             if left <= 0 or light == 0:
                 return replace(self, shares=np.full(len(shares), 1 / len(shares)))
-            shares = np.where(heavy, share, self.shares * (left / light))
+            shares = np.where(heavy, most, self.shares * (left / light))
         return replace(self, shares=shares)
 
     @property
@@ -114,7 +118,8 @@ class ColumnSummary:
         distances = np.abs(off.values / self._largest - point / self._largest)
         order = np.argsort(distances)
         outer = int(np.searchsorted(np.cumsum(off.shares[order]), 0.99 * (1 - 1e-12)))
-        return float(distances[order][min(outer, len(order) - 1)] / (off.shares @ distances))
+        mean = float(off.shares @ distances)
+        return float(distances[order][min(outer, len(order) - 1)]) / mean if mean > 0 else 0.0
 
     def normal_scores(self, n_quantiles: int) -> tuple[np.ndarray, np.ndarray]:
         """Values, and the quantiles of a standard normal that belong to them: ``Φ⁻¹`` of the middle of their ranks.

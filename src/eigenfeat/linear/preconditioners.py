@@ -91,7 +91,7 @@ class GramPreconditioner:
         return cls(gram.damped(objective.alpha))
 
     def with_alpha(self, alpha: float) -> GramPreconditioner:
-        """Factor again, in place, with another penalty."""
+        """Factored again with another penalty, in the array of this one, which is then spent."""
         return GramPreconditioner(self.gram.damped(alpha))
 
     def solve(self, gradient: np.ndarray) -> np.ndarray:

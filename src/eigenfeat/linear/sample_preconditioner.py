@@ -74,7 +74,7 @@ class SamplePreconditioner:
         return float(np.clip(self.damping / max(self.alpha, TINY), LEAST_OPTIMISM, OPTIMISM))
 
     def with_alpha(self, alpha: float) -> SamplePreconditioner:
-        """Factored again, in place, where another damping follows."""
+        """Factored again where another damping follows, in the array of this one, which is then spent."""
         damping = max(self.least, alpha)
         gram = self.gram if damping == self.damping else self.gram.damped(damping)
         return replace(self, damping=damping, gram=gram, alpha=alpha)

@@ -159,7 +159,7 @@ def _search(signals: Sequence[DenseForm], whitener: _Whitener, request: Request)
     T = np.zeros((m, columns, columns), dtype=dtype if request.tol >= SINGLE_TOL else np.float64)
     Q[:, :b] = _orthonormal_rows(start[None])
     ritz, active = np.empty((m, k + GUARD, rank), dtype=dtype), np.arange(m)
-    looks = np.full(m, k * (ONSET - PER_DIGIT * np.log10(request.tol)))
+    looks = np.full(m, max(k + GUARD, k * (ONSET - PER_DIGIT * np.log10(request.tol))))
     for end in range(b, columns + 1, b):
         last, recent, known = slice(end - b, end), slice(max(0, end - 2 * b), end), Q[:, :end]
         image = _apply(signals, whitener, Q[:, last])
