@@ -33,8 +33,8 @@ class ColumnSplines(FeaturesMixin, Estimator):
     with B-splines :math:`B` on knots at quantiles of a column, of which a value that many rows are at takes one, and
     hat functions :math:`h`, piecewise linear and one at their knot, on fewer. A linear method on them is an additive
     model, with products one with all interactions of two columns. The second moments of such a basis hold fourth-order
-    moments of the columns, so GEM on it tells classes
-    apart that its own quadratic forms do not: ``GEMClassifier(base_map="splines")`` is GEM on this map.
+    moments of the columns, so GEM on it tells classes apart that its own quadratic forms do not:
+    ``GEMClassifier(base_map="splines")`` is GEM on this map.
 
     Parameters
     ----------
