@@ -192,9 +192,12 @@ class FactoredForm(SymmetricForm):
 
     def inner(self, other: FactoredForm) -> np.ndarray:
         """``Fᵀ F_other`` from the Gram matrix of the rows: no d-sized array is touched."""
-        return np.block(
-            [[b.gather(a.gather(self.store.gram(a.index, b.index)).T).T for b in other.terms] for a in self.terms]
-        )
+        # One side after the other: the rest of a hundred classes has a hundred terms, and pairs of them are many.
+        columns = np.concatenate([term.index for term in other.terms])
+        half = np.concatenate([term.gather(self.store.gram(term.index, columns)) for term in self.terms])
+        edges = np.cumsum([0] + [len(term.index) for term in other.terms])
+        parts = [term.gather(half[:, a:b].T) for term, a, b in zip(other.terms, edges, edges[1:])]
+        return np.concatenate(parts).T
 
     def __matmul__(self, vectors: np.ndarray) -> np.ndarray:
         return self.factor_times(self.factor_transpose_times(vectors)) + self._shift_times(vectors)
