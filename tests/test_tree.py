@@ -57,7 +57,6 @@ ELSEWHERE = {
         "least_squares/spectrum",
     },
     "linear/test_logit.py, test_objective.py and test_streamed.py: steps of one descent, which its minimum tests": {
-        "linear/newton",
         "linear/block_sums",
         "linear/passes",
         "linear/quasi_newton",

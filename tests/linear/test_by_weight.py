@@ -21,6 +21,13 @@ def test_what_is_light_is_no_more_than_its_share_and_nearly_as_much(seed, share)
     assert masses[masses < bound * 1.13].sum() >= share * masses.sum() or bound == 0
 
 
+def test_none_is_light_where_most_are_heavy():
+    masses = np.concatenate([np.full(390, 1.0), np.full(610, 1e-9)])
+    assert light_below(histogram(masses), 1e-4, 0.4) == (pytest.approx(1.0, rel=0.13), 390)
+    masses[390:420] = 1.0
+    assert light_below(histogram(masses), 1e-4, 0.4) == (0.0, 1000)
+
+
 def test_histograms_of_parts_add_up():
     masses = np.random.default_rng(0).exponential(size=1000)
     np.testing.assert_allclose(histogram(masses), histogram(masses[:300]) + histogram(masses[300:]))

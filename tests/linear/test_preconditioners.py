@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -41,7 +40,7 @@ def test_at_zero_the_gram_preconditioner_is_the_inverse_hessian(constant):
     np.testing.assert_allclose(penalised, zero.gradient, atol=1e-12)
 
 
-@pytest.mark.parametrize("steps", [partial(quasi_newton_steps, pairs=no_pairs((21, 4))), newton_steps])
+@pytest.mark.parametrize("steps", [quasi_newton_steps, newton_steps])
 def test_one_is_freed_before_the_next_is_built(steps):
     objective, last = make_objective(200, 20), []
 
@@ -51,7 +50,7 @@ def test_one_is_freed_before_the_next_is_built(steps):
         last.append(weakref.ref(built))
         return built
 
-    for _ in islice(steps(objective, objective.at(np.zeros(objective.shape)), preconditioner_at=anew), 3):
+    for _ in islice(steps(objective, objective.at(np.zeros(objective.shape)), anew, no_pairs((21, 4))), 3):
         pass
     assert len(last) == 3
 

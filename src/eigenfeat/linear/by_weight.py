@@ -20,10 +20,15 @@ def histogram(masses: np.ndarray) -> np.ndarray:
     return np.array([np.bincount(place, masses, minlength=length), np.bincount(place, minlength=length)], dtype=float)
 
 
-def light_below(bins: np.ndarray, share: float) -> tuple[float, int]:
-    """A bound below which numbers hold at most this share of the total of a `histogram`, and how many are not below."""
+def light_below(bins: np.ndarray, share: float, worth_choosing: float = 1.0) -> tuple[float, int]:
+    """A bound below which numbers hold at most this share of the total of a `histogram`, and how many are not below.
+
+    Zero, and all, where those are a larger share of them than is worth choosing.
+    """
     sums, counts = bins
     light = int(np.searchsorted(np.cumsum(sums), share * sums.sum(), side="right"))
+    if counts[light:].sum() > worth_choosing * counts.sum():
+        light = 0
     octave, part = divmod(light, BINS)
     bound = 0.0 if light == 0 else float(np.ldexp(0.5 + part / (2 * BINS), octave + LOWEST))
     return bound, int(counts[light:].sum())

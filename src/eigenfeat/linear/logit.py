@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from eigenfeat.linear.newton import newton_steps
 from eigenfeat.linear.objective import LogitObjective, LogitPoint
 from eigenfeat.linear.preconditioner_table import PRECONDITIONERS, build_cost, damping_in_penalties, rows_to_draw
 from eigenfeat.linear.preconditioners import Preconditioner, PreconditionerRequest
-from eigenfeat.linear.quasi_newton import gap_at, no_pairs, quasi_newton_steps
+from eigenfeat.linear.quasi_newton import Pairs, gap_at, no_pairs, quasi_newton_steps
 from eigenfeat.linear.row_basis import RowBasis, is_wide
 from eigenfeat.linear.sample_start import end_of_sample, shares_to_start_from
 from eigenfeat.linear.steps import Step
@@ -274,14 +275,27 @@ class LogitSolver:
         """Quasi-Newton steps until they promise little, then Newton steps, which know how much is left."""
         newton_gap = SMOOTHED_NEWTON_GAP if self.objective.smoothing else NEWTON_GAP
         preconditioner_at = partial(self._preconditioner_at, self.objective)
+        n_steps = 0
         for step in quasi_newton_steps(self.objective, point, preconditioner_at, self._pairs):
             point = step.point
+            n_steps += 1
             yield step
             if step.gap <= max(tol, newton_gap) * point.value or step.step == 0:
                 break
             if self._sample is not None and step.step < CUT_SHORT:
                 self._sample = self._preconditioner = None
-        yield from newton_steps(self.objective, point, preconditioner_at)
+        yield from newton_steps(self.objective, point, preconditioner_at, self._own_pairs(n_steps))
+
+    def _own_pairs(self, n_steps: int) -> Pairs:
+        """Pairs of the last so many steps alone; none for rows so sparse and wide that these cost more than a pass.
+
+        Those of samples, or of fits without some rows, are near enough for a first way, and not for its end.
+        """
+        if self.solver == "diagonal":
+            return deque(maxlen=0)
+        while len(self._pairs) > n_steps:
+            self._pairs.popleft()
+        return self._pairs
 
     def _start_of_sample(self, objective: Any) -> np.ndarray:
         """Where fits of ever larger samples of many rows end, leaving preconditioner and pairs; zero of few rows."""

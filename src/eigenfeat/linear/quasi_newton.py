@@ -7,7 +7,7 @@ gradient changes correct the preconditioner (Nocedal 1980). Pairs survive a chan
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -65,18 +65,43 @@ def gap_at(point: LogitPoint, preconditioner: Preconditioner, pairs: Pairs) -> f
     return 0.5 * preconditioner.optimism * slope if slope > 0 else np.inf
 
 
-def two_loop(
-    gradient: np.ndarray,
-    pairs: Pairs,
-    preconditioner: Preconditioner,
-    rescale: bool = True,
-) -> np.ndarray:
+def two_loop(gradient: np.ndarray, pairs: Pairs, preconditioner: Preconditioner, rescale: bool = True) -> np.ndarray:
     """The inverse Hessian of the pairs, started from the preconditioner, times the gradient.
 
     ``rescale``: whether the preconditioner is first scaled to agree with the last pair.
     """
     if not pairs:
         return preconditioner.solve(gradient)
+    s, y = pairs[-1]
+
+    def solve(q: np.ndarray) -> np.ndarray:
+        # Both right-hand sides at once: the factor is read from memory once.
+        z, solved_change = np.hsplit(preconditioner.solve(np.hstack([q, y])), 2)
+        return z * (np.vdot(s, y) / np.vdot(y, solved_change)) if rescale else z
+
+    return _both_loops(gradient, pairs, solve)
+
+
+class Corrected:
+    """A preconditioner and what pairs know better, as one linear map for many gradients (Morales & Nocedal 2000)."""
+
+    def __init__(self, preconditioner: Preconditioner, pairs: Pairs) -> None:
+        self.preconditioner, self.pairs = preconditioner, tuple(pairs)
+        self.scale = 1.0
+        if pairs:
+            s, y = pairs[-1]
+            self.scale = float(np.vdot(s, y) / np.vdot(y, preconditioner.solve(y)))
+
+    def solve(self, gradient: np.ndarray) -> np.ndarray:
+        return _both_loops(gradient, self.pairs, lambda q: self.scale * self.preconditioner.solve(q))
+
+
+def _both_loops(
+    gradient: np.ndarray,
+    pairs: Sequence[tuple[np.ndarray, np.ndarray]],
+    solve: Callable[[np.ndarray], np.ndarray],
+) -> np.ndarray:
+    """Pairs, the latest first, then what is known without them, then the pairs again."""
     q = gradient.copy()
     shares = []
     for s, y in reversed(pairs):
@@ -84,12 +109,7 @@ def two_loop(
         share = rho * np.vdot(s, q)
         q -= share * y
         shares.append((rho, share))
-    s, y = pairs[-1]
-    # Both right-hand sides at once: the factor is read from memory once.
-    solved = preconditioner.solve(np.hstack([q, y]))
-    z, solved_change = np.hsplit(solved, 2)
-    if rescale:
-        z = z * (np.vdot(s, y) / np.vdot(y, solved_change))
+    z = solve(q)
     for (s, y), (rho, share) in zip(pairs, reversed(shares)):
         z += (share - rho * np.vdot(y, z)) * s
     return z

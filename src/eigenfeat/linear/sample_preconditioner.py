@@ -64,9 +64,8 @@ class SamplePreconditioner:
         passes, weights = objective.curved_sample(request.point, request.n_rows, request.seed, scale)
         rows = sample_rows(passes, np.sqrt(weights), objective.n_classes)
         gram = DampedGram.of(rows.gram(), lower=True)
-        least = _half_counts(gram, objective.alpha, request.seed)
-        damping = max(least, objective.alpha)
-        return cls(rows, gram.damped(damping), least, damping, objective.alpha)
+        least, gram = _half_counts(gram, objective.alpha, request.seed)
+        return cls(rows, gram, least, least, objective.alpha).with_alpha(objective.alpha)
 
     @property
     def optimism(self) -> float:
@@ -84,10 +83,10 @@ class SamplePreconditioner:
         return (gradient - self.rows.back(seen)) / self.damping
 
 
-def _half_counts(gram: DampedGram, alpha: float, seed: int) -> float:
+def _half_counts(gram: DampedGram, alpha: float, seed: int) -> tuple[float, DampedGram]:
     """ρ with ``Σ λ / (λ + ρ) = r / 2`` to a tenth, by secants of its logit in log ρ; alpha where that has fewer.
 
-    Never so small that rounding would spoil what `SamplePreconditioner.solve` subtracts.
+    With the matrix so damped. Never so small that rounding would spoil what `SamplePreconditioner.solve` subtracts.
     """
     dtype, r, total = gram.diagonal.dtype, len(gram.diagonal), float(gram.diagonal.sum())
     low = np.log(max(alpha, ROUNDED * float(np.finfo(dtype).eps) * total, np.finfo(dtype).tiny))
@@ -95,17 +94,19 @@ def _half_counts(gram: DampedGram, alpha: float, seed: int) -> float:
     probes = np.random.RandomState(seed).choice(np.array([-1, 1], dtype), (r, N_PROBES))
     log_damping, first = low, True
     for _ in range(MAX_TRIES):
-        share = _share_that_counts(gram, np.exp(log_damping), probes)
+        damping = max(alpha, float(np.exp(log_damping)))  # which may be alpha but for rounding
+        gram = gram.damped(damping)
+        share = _share_that_counts(gram, damping, probes)
         if abs(share - 0.5) < 0.05 or (first and share < 0.5):
-            break
+            return damping, gram
         low, high, first = (log_damping, high, False) if share > 0.5 else (low, log_damping, False)
         step = np.log(share / (1 - share)) if 0 < share < 1 else np.inf * (share - 0.5)
         margin = 0.1 * (high - low)
         log_damping = float(np.clip(log_damping + 1.5 * step, low + margin, high - margin))
-    return float(np.exp(log_damping))
+    damping = float(np.exp(log_damping))
+    return damping, gram.damped(damping)
 
 
 def _share_that_counts(gram: DampedGram, damping: float, probes: np.ndarray) -> float:
     """``1 - ρ tr (SSᵀ + ρ)⁻¹ / r``, the trace from random signs (Hutchinson 1990)."""
-    solved = gram.damped(damping).solve(probes)
-    return 1.0 - damping * float(np.vdot(probes, solved)) / probes.size
+    return 1.0 - damping * float(np.vdot(probes, gram.solve(probes))) / probes.size

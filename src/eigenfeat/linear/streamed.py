@@ -29,7 +29,13 @@ from eigenfeat.linear.block_sums import (
 )
 from eigenfeat.linear.by_weight import evenness, light_below
 from eigenfeat.linear.calibration import MANY_ROWS, N_FOLDS
-from eigenfeat.linear.objective import LIGHT_SHARE, LogitObjective, inverse_of_squares, share_to_scale_by
+from eigenfeat.linear.objective import (
+    LIGHT_SHARE,
+    WORTH_CHOOSING,
+    LogitObjective,
+    inverse_of_squares,
+    share_to_scale_by,
+)
 from eigenfeat.linear.passes import Passes
 from eigenfeat.linear.steps import part_way
 from eigenfeat.rows import ClassTotals, RowSource, joined_and_freed, joined_blocks
@@ -154,7 +160,7 @@ class StreamedObjective:
         return dict(zip(steps.tolist(), (losses + penalties).tolist()))
 
     def curvature(self, point: StreamedPoint, share: float = LIGHT_SHARE) -> StreamedCurvature:
-        bound, n_heavy = light_below(point.curvatures, share)
+        bound, n_heavy = light_below(point.curvatures, share, WORTH_CHOOSING)
         passes = replace(self.passes, n_rows=min(n_heavy, self.passes.n_rows))  # those without weight are in bins too
         return StreamedCurvature(self, passes, point.coefficients, bound)
 
