@@ -28,7 +28,7 @@ from eigenfeat.rows import ClassTotals, RandomRows, RowSource
 
 # Relative gap below which Newton steps take over: their model is trusted there, and few rows still curve. Those of
 # smoothed labels all do, and products with their Hessian stay as dear as passes. Neither is critical: on digits
-# (benchmarks/speed/constants.py) plain labels take 120-145 passes for gaps from 0.1 to 1e-3, smoothed ones 10-13.
+# (benchmarks/speed/constants.py) plain labels take 150-200 passes for gaps from 0.1 to 1e-3, smoothed ones 9-11.
 NEWTON_GAP = 1e-2
 SMOOTHED_NEWTON_GAP = 1e-3
 # Another preconditioner must promise this many times its cost: what is left of the way is not known. Measured
