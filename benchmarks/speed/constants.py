@@ -33,6 +33,8 @@ from eigenfeat.features.maps import FeatureMap, SplineMap, as_feature_map
 from eigenfeat.kernel import linear as kernel_linear
 from eigenfeat.kernel import lp
 from eigenfeat.linear import logit, preconditioner_table, sample_start
+from eigenfeat.linear.objective import WORTH_CHOOSING
+from eigenfeat.linear.passes import Passes
 from eigenfeat.linear.preconditioners import GramPreconditioner, PreconditionerRequest
 from eigenfeat.linear.sample_preconditioner import SamplePreconditioner
 from eigenfeat.moments import DenseForm, collect_moments
@@ -128,6 +130,25 @@ def newton_gap() -> None:
 
 def smoothed_newton_gap() -> None:
     logit_cost("SMOOTHED_NEWTON_GAP", (1e-1, 1e-2, 1e-3, 1e-4, 1e-5), smoothing=0.2)
+
+
+SHARES = (1.0, 0.75, 0.5, 0.25)
+
+
+def worth_choosing() -> None:
+    print(f"time of a pass over chosen rows, as a share of that over all in place; it is {WORTH_CHOOSING}")
+    for n, d, k in ((5000, 2500, 7), (20_000, 500, 20), (2000, 784, 10)):
+        passes = Passes(as_row_source(np.random.default_rng(0).normal(size=(n, d)).astype(np.float32)))
+        everywhere = np.full((passes.n_columns, k), 1e-3)
+
+        def spent(over: Passes, C: np.ndarray = everywhere) -> float:
+            return seconds(lambda: over.there_and_back(C, lambda *_: None), 5)
+
+        whole = spent(passes)
+        shares = {
+            share: spent(passes.of_rows(np.linspace(0, n - 1, int(n * share)).astype(int))) / whole for share in SHARES
+        }
+        print(f"  {n} x {d}, {k} classes: " + ", ".join(f"{share:g}: {time:.2f}" for share, time in shares.items()))
 
 
 def rebuild_margin() -> None:
@@ -317,6 +338,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "PASS_SLOWNESS": pass_slowness,
     "NEWTON_GAP": newton_gap,
     "SMOOTHED_NEWTON_GAP": smoothed_newton_gap,
+    "WORTH_CHOOSING": worth_choosing,
     "REBUILD_MARGIN": rebuild_margin,
     "BLUNT": blunt,
     "LEAST_SCARCE_ROWS_PER_COLUMN": scarce_start,

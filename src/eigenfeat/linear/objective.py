@@ -24,7 +24,7 @@ LIGHT_SHARE = 1e-4
 
 WORTH_CHOOSING = 0.4
 """Of dense rows: where more than this share matter, all are taken. Chosen ones are copied, to memory that is fresh for
-every block, and half of 5000 x 2500 numbers take one and a half times as long as all of them in place."""
+every block, and half of 5000 x 2500 numbers take longer than all of them in place (benchmarks/speed/constants.py)."""
 
 LEAST_CURVATURE = 1e-2
 """Of the curvature at zero coefficients: what a row keeps in a preconditioner, however sure it is.
