@@ -25,6 +25,8 @@ def test_every_damping_solves_for_the_same_matrix(lower, dtype, monkeypatch):
         made = made.damped(damping)
         expected = np.linalg.solve(G.astype(float) + damping * np.eye(30), right)
         np.testing.assert_allclose(made.solve(right), expected, atol=1e4 * np.finfo(dtype).eps * np.abs(expected).max())
+        half, products = made.half_solve(right), right.T @ expected
+        np.testing.assert_allclose(half.T @ half, products, atol=1e4 * np.finfo(dtype).eps * np.abs(products).max())
 
 
 def test_the_factor_stands_in_the_array_of_the_matrix():

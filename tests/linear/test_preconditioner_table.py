@@ -6,7 +6,7 @@ from scipy import sparse
 
 from eigenfeat.linear import preconditioner_table
 from eigenfeat.linear.logit import LogitSolver
-from eigenfeat.linear.preconditioner_table import PRECONDITIONERS, build_cost, rows_to_draw
+from eigenfeat.linear.preconditioner_table import PRECONDITIONERS, build_cost, preconditioner_bytes, rows_to_draw
 from eigenfeat.rows import ArrayRows, LabelledRows, as_row_source
 
 
@@ -38,9 +38,9 @@ def test_wide_sparse_rows_get_the_diagonal_behind_any_view():
 
 
 def test_the_table_names_its_solvers():
-    assert PRECONDITIONERS.options == {"auto", "gram", "sample", "diagonal"}
+    assert PRECONDITIONERS.options == {"auto", "classes", "gram", "sample", "diagonal"}
     X, y = wide_rows()
-    with pytest.raises(ValueError, match="choose one of auto, sample, gram, diagonal"):
+    with pytest.raises(ValueError, match="choose one of auto, classes, sample, gram, diagonal"):
         LogitSolver(as_row_source(X, y), 3, solver="lbfgs")
 
 
@@ -66,3 +66,28 @@ def test_weak_penalties_need_the_gram_matrix(alpha, solver, monkeypatch):
     assert LogitSolver(rows, 3, solver="sample").fit(alpha, max_iter=3).solver == "sample"  # a user's word counts
     exact = LogitSolver(rows, 3, solver="gram").fit(alpha, tol=1e-6)
     assert fit.objective == pytest.approx(exact.objective, rel=1e-4)
+
+
+def test_own_rows_are_for_smoothed_labels_of_crowded_classes():
+    rng, k = np.random.default_rng(0), 60
+    rows = as_row_source(rng.normal(size=(4 * k, 40)), np.arange(4 * k) % k)
+    scarce, many = (as_row_source(rng.normal(size=(n, 40)), np.arange(n) % k) for n in (2 * k, 40 * k))
+    assert LogitSolver(scarce, k, smoothing=0.2).solver == "classes"
+    assert LogitSolver(scarce, k).solver == LogitSolver(many, k, smoothing=0.2).solver == "gram"
+    assert LogitSolver(rows, k, smoothing=0.2).solver == "gram"  # 10 classes times columns a row
+    few = as_row_source(rng.normal(size=(500, 450)), np.arange(500) % 22)
+    assert LogitSolver(few, 22, smoothing=0.2).solver == "gram"  # 20 columns a class, and 19 classes times columns a row
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_columns", "numbers"),
+    [
+        (60_000, 3000, 1.6 * 3000**2),
+        (60_000, 30_000, 4000 * 30_000 + 4000**2),
+        (10**6, 10**5, 0),
+        (1000, 8000, 1000 * 8000 + 2 * 1000**2),
+    ],
+    ids=["gram", "sample", "diagonal", "few rows"],
+)
+def test_what_is_held_is_known_beforehand(n_rows, n_columns, numbers):
+    assert preconditioner_bytes(n_rows, n_columns, 4) == pytest.approx(4 * numbers)

@@ -129,7 +129,8 @@ class TrialRows:
 
     @property
     def n_numbers(self) -> int:
-        return self.rows.n_rows * self.rows.n_columns
+        """Of the rows, or of their scores where these are more."""
+        return self.rows.n_rows * max(self.rows.n_columns, len(self.classes))
 
     def behind(self, base: Chain) -> TrialRows:
         """The same rows after a base map."""

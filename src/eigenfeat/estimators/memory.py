@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 
 from eigenfeat.features.stack import StackSettings
+from eigenfeat.linear.preconditioner_table import preconditioner_bytes
 from eigenfeat.rows.free_memory import available_bytes
-from eigenfeat.stages.layer import FACTORED
 
 #: Blocks of rows and their features that are worked on at a time, in all threads together.
 BLOCKS = 50_000_000
@@ -29,8 +29,7 @@ def expected_bytes(
     n_directions : int
         m, whose projections are held: n m numbers.
     n_features : int
-        p, made of the projections a block at a time. The logit factors a p × p Gram matrix where there are more rows
-        than features, else holds the n × p features and an n × n one.
+        p, made of the projections a block at a time; what the logit holds beside them, `preconditioner_bytes` tells.
     itemsize : int
         Bytes a number: 4 for float32 rows.
 
@@ -43,11 +42,7 @@ def expected_bytes(
     moments = MOMENTS * n_classes * n_columns**2 * 8
     projections = n_rows * n_directions * itemsize
     scores = SCORES * n_rows * n_classes * 8
-    if n_features <= n_rows:
-        gram = FACTORED * n_features**2 * itemsize
-    else:
-        gram = (n_rows * n_features + 2 * n_rows**2) * itemsize
-    return int(BLOCKS + moments + projections + scores + gram)
+    return int(BLOCKS + moments + projections + scores + preconditioner_bytes(n_rows, n_features, itemsize))
 
 
 def expected_of_settings(settings: StackSettings, n_rows: int, n_columns: int, n_classes: int, itemsize: int) -> int:

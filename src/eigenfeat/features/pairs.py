@@ -71,7 +71,7 @@ def most_contrasts(strategy: str | Sequence, k: int, n_pairs: int | None = None)
     if strategy == "all" or (strategy == "auto" and k <= ALL_PAIRS_UP_TO):
         return pairs
     if strategy in ("auto", "hypercube", "random", "stratified"):
-        return min(n_pairs or max(default_count(k), AUTO_PAIRS_PER_CLASS * k), pairs)
+        return min(n_pairs or (auto_count(k) if strategy == "auto" else default_count(k)), pairs)
     if strategy == "contractions":  # each class in its group, each group with each: at most all of them
         return pairs + k
     return k
@@ -89,6 +89,11 @@ def draws_pairs(strategy: str | Sequence, k: int, n_pairs: int | None = None) ->
 def default_count(k: int) -> int:
     """Ordered pairs of a full hypercube on at least k corners: k log₂ k, but never more than there are."""
     return min(k * max(1, int(np.ceil(np.log2(k)))), k * (k - 1))
+
+
+def auto_count(k: int) -> int:
+    """Pairs that "auto" takes of more than `ALL_PAIRS_UP_TO` classes: as many as it affords, and every class in one."""
+    return max(k + k % 2, min(AUTO_PAIRS_PER_CLASS * k, auto_directions(k)))
 
 
 def all_pairs(k: int) -> np.ndarray:
@@ -307,8 +312,7 @@ def _auto(moments: Moments, rng: np.random.RandomState, n_pairs: int | None) -> 
     k = moments.n_classes
     if k <= ALL_PAIRS_UP_TO:
         return _of_pairs(moments, all_pairs(k))
-    affordable = min(AUTO_PAIRS_PER_CLASS * k, auto_directions(k))
-    return _of_pairs(moments, hypercube_pairs(k, rng, n_pairs or max(k + k % 2, affordable)))
+    return _of_pairs(moments, hypercube_pairs(k, rng, n_pairs or auto_count(k)))
 
 
 def _all(moments: Moments, rng: np.random.RandomState, n_pairs: int | None) -> Contrasts:

@@ -52,6 +52,11 @@ class DampedGram:
         right = np.asarray(right, self.triangles.dtype, order="F")
         return linalg.cho_solve((self.triangles, True), right, check_finite=False)
 
+    def half_solve(self, right: np.ndarray) -> np.ndarray:
+        """``L⁻¹ right`` for ``G + ρ = L Lᵀ``: products of two such have ``(G + ρ)⁻¹`` between them."""
+        right = np.asarray(right, self.triangles.dtype, order="F")
+        return linalg.solve_triangular(self.triangles, right, lower=True, check_finite=False)
+
 
 def _mirror(A: np.ndarray) -> None:
     """Put what is above the diagonal below it; the diagonal is lost."""

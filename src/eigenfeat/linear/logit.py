@@ -50,6 +50,8 @@ LEFT_OUT_STEPS = 20
 # Rows times columns below which threads of BLAS cost more, in being woken for every product, than they save
 # (benchmarks/gem_constants.py).
 FEW_NUMBERS = 1e7
+# Classes beyond which a number takes part in so many products that fewer of them keep threads busy.
+MANY_CLASSES = 100
 TINY = np.finfo(float).tiny
 
 
@@ -76,7 +78,7 @@ class LogitFit:
     separated : bool
         Whether there is no minimum: without a penalty, rows that coefficients can tell apart pull these ever further.
     solver : str
-        "gram", "sample" or "diagonal": the preconditioner.
+        "gram", "classes", "sample" or "diagonal": the preconditioner.
     """
 
     coef: np.ndarray
@@ -110,7 +112,7 @@ class LogitSolver:
     fit_intercept : bool
     smoothing : float
         Share ε of every label that is spread over all classes.
-    solver : {"auto", "gram", "sample", "diagonal"}
+    solver : {"auto", "gram", "classes", "sample", "diagonal"}
         The preconditioner; `PRECONDITIONERS` is the table.
     batch_size, n_jobs : int, optional
         See ``Passes``.
@@ -162,7 +164,7 @@ class LogitSolver:
     def _leave_span_and_weightless(self, source: RandomRows) -> None:
         """Few rows in coordinates of their span; rows without weight left out."""
         passes, labels, weights = self.objective.passes, self.objective.labels, self.objective.weights
-        self._basis = RowBasis.of(source) if self.solver == "gram" and is_wide(source) else None
+        self._basis = RowBasis.of(source) if self.solver in ("gram", "classes") and is_wide(source) else None
         if self._basis is not None:
             passes = replace(passes, source=self._basis.rows)
         if not weights.all():
@@ -199,7 +201,8 @@ class LogitSolver:
         callback : callable, optional
             Called with the number of the step and the ``Step`` after each.
         """
-        few = self.objective.passes.n_rows * self.objective.passes.n_columns < FEW_NUMBERS
+        n_numbers = self.objective.passes.n_rows * self.objective.passes.n_columns
+        few = n_numbers * max(1.0, self.objective.n_classes / MANY_CLASSES) < FEW_NUMBERS
         with one_blas_thread() if few else nullcontext():
             return self._fit(alpha, initial, tol, max_iter, callback)
 
@@ -300,6 +303,8 @@ class LogitSolver:
     def _start_of_sample(self, objective: Any) -> np.ndarray:
         """Where fits of ever larger samples of many rows end, leaving preconditioner and pairs; zero of few rows."""
         start, passes = self._start(None), self.objective.passes
+        if self.solver == "classes":  # a sample lacks the rows that it is made of
+            return start
         shares = shares_to_start_from(passes)
         if not shares and (scarce := shares_to_start_from(passes, scarce=True)) and self._few_rows_will_do():
             shares = scarce

@@ -192,6 +192,11 @@ class LogitObjective:
         least = LEAST_CURVATURE * (1.0 - 1.0 / self.n_classes)
         return self.weights * np.maximum(point.row_curvature, least) / (self.n_classes - 1)
 
+    def own_curvature(self) -> np.ndarray:
+        """What every row curves in its own class where it is fitted, ``w t (1 - t)``: nothing for labels as they are."""
+        label = 1.0 - self.smoothing * (1.0 - 1.0 / self.n_classes)
+        return self.weights * label * (1.0 - label)
+
     def total_curvature(self, point: LogitPoint) -> float:
         return float((self.weights * point.row_curvature).sum() / (self.n_classes - 1))
 

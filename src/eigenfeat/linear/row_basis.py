@@ -23,7 +23,12 @@ BLOCK_NUMBERS = 2**24
 
 def is_wide(source: RandomRows) -> bool:
     """Whether rows are so few, beside their columns, that coordinates in their span pay."""
-    return 0 < source.n_rows <= MAX_ROWS and 2 * source.n_rows <= source.n_columns
+    return few_rows(source.n_rows, source.n_columns)
+
+
+def few_rows(n_rows: int, n_columns: int) -> bool:
+    """`is_wide` of so many rows and columns."""
+    return 0 < n_rows <= MAX_ROWS and 2 * n_rows <= n_columns
 
 
 @dataclass(frozen=True, eq=False)
