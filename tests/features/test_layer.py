@@ -9,6 +9,7 @@ from eigenfeat.features.maps import ProductMap, as_feature_map
 from eigenfeat.moments import collect_moments
 from eigenfeat.quotients import Regularisation
 from eigenfeat.rows import ArrayRows
+from eigenfeat.solvers import DenseVectors
 from eigenfeat.stages import Chain, FeatureLayer
 
 FLOAT64 = np.dtype(np.float64)
@@ -66,3 +67,49 @@ def test_a_map_of_several_directions_has_no_parts(moments):
     rows = Chain((stage,)).over(ArrayRows(X))
     with pytest.raises(ValueError, match="mixes directions"):
         direction_parts(rows, stage, np.ones((4, rows.n_columns)))
+
+
+def many_classes(n_classes=30, n=5, d=40):
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(n_classes), n)
+    X = rng.normal(size=(n_classes, d))[labels] + rng.normal(size=(len(labels), d)) * rng.uniform(0.2, 2, d)
+    return X, labels
+
+
+def test_rows_stand_for_moments_of_many_classes_and_give_the_same_directions():
+    """Fewer rows a class than columns, more rows than columns in all: in the span of the rows, and as matrices."""
+    X, y = many_classes()
+    settings = LayerSettings(n_components=3, regularisation=Regularisation(0.3))
+    as_matrices = collect_moments(X, y, form="dense")
+    as_rows = collect_moments(X, y, form="rows")
+    evidence = [LayerEvidence(moments, ArrayRows(X, y)) for moments in (as_matrices, as_rows)]
+    one, other = (find_layer(e, settings, np.random.RandomState(0), FLOAT64) for e in evidence)
+    assert other.solver == "dual" != one.solver
+    np.testing.assert_allclose(other.eigenvalues, one.eigenvalues, rtol=1e-8)
+    assert isinstance(other.projection.vectors, DenseVectors)  # not over 150 rows of 40 columns
+    vectors = [layer.projection.vectors.toarray() for layer in (one, other)]
+    np.testing.assert_allclose(vectors[1], vectors[0], atol=1e-6 * np.abs(vectors[0]).max())
+
+
+@pytest.mark.parametrize(
+    ("changed", "kept"),
+    [
+        ({}, True),
+        ({"class_pairs": "hypercube"}, True),
+        ({"class_pairs": [(0, 1), (2, 3)]}, True),
+        ({"class_pairs": "one-vs-rest"}, False),  # the rest of a class has nearly all rows
+        ({"class_pairs": "contractions"}, False),
+        ({"class_pairs": np.ones((1, 2, 1000))}, False),
+        ({"noise": "covariance"}, False),
+        ({"solver": "krylov"}, False),
+        ({"regularisation": Regularisation(0.3, shape="diagonal")}, False),
+        ({"regularisation": Regularisation(shrinkage="auto")}, False),
+    ],
+    ids=str,
+)
+def test_rows_are_kept_where_pairs_of_classes_are_all_that_is_asked(changed, kept):
+    settings = LayerSettings(**{"regularisation": Regularisation(0.3), **changed})
+    assert settings.keeps_rows(1000, 45_000, 576) is kept
+    assert not settings.keeps_rows(1000, None, 576)  # a stream of nobody knows how many rows
+    assert not settings.keeps_rows(1000, 300_000, 576)  # ranks are no longer low
+    assert not settings.keeps_rows(10, 1000, 784)  # matrices are quick to make

@@ -15,6 +15,7 @@ from eigenfeat.features.pairs import (
     confusion_contractions,
     default_count,
     hypercube_pairs,
+    most_contrasts,
     random_pairs,
     stratified_pairs,
 )
@@ -73,6 +74,16 @@ def test_auto_takes_all_pairs_while_few_and_at_most_four_problems_a_class_beyond
     assert len(choose_contrasts(moments_of(1000), "auto", rng)) == 1000
     assert default_count(180) == 180 * 8
     assert len(all_pairs(5)) == 20
+
+
+@pytest.mark.parametrize("k", [5, 13, 26, 180, 1000])
+@pytest.mark.parametrize("strategy", ["auto", "hypercube", "random", "stratified"])
+def test_how_many_there_may_be_is_known_beforehand(k, strategy):
+    for n_pairs in (None, k):
+        found = len(choose_contrasts(moments_of(k), strategy, np.random.RandomState(0), n_pairs))
+        assert found <= most_contrasts(strategy, k, n_pairs)
+        if strategy == "auto" and n_pairs is None:
+            assert 0.8 * most_contrasts(strategy, k) <= found
 
 
 def parts(pairs, k):

@@ -9,6 +9,7 @@ from sklearn.datasets import load_digits
 from eigenfeat.features.layer import AUTO_PER_PAIR, LayerSettings
 from eigenfeat.features.maps import SplineMap, as_feature_map
 from eigenfeat.features.stack import Stack, StackSettings, fit_stack, layer_moments, without_inputs
+from eigenfeat.moments import RowMoments
 from eigenfeat.quotients import Regularisation
 from eigenfeat.rows import ArrayRows, ChosenRows, held
 from eigenfeat.stages import FeatureLayer, WithConstant
@@ -104,3 +105,20 @@ def test_directions_that_are_known_are_not_solved_again(rows):
     expected, _ = fitted(rows, narrow)
     np.testing.assert_allclose(found.chain.at(rows.array), expected.chain.at(rows.array), atol=1e-9)
     assert found.layers[0].directions.n_directions == 5 < known.n_directions
+
+
+def test_rows_of_many_classes_are_kept_whatever_matrices_would_take(monkeypatch):
+    """Matrices of 400 classes would not fit; the rows do, in one layer and with sub-classes."""
+    monkeypatch.setattr("eigenfeat.features.layer.MANY_NUMBERS", 100_000)
+    monkeypatch.setattr("eigenfeat.features.stack._memory_bytes", lambda: 1e6)
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(400), 4)
+    many = ArrayRows(rng.normal(size=(1600, 30)) + rng.normal(size=(400, 30))[labels], labels)
+    layer = replace(LAYER, solver="auto", class_pairs="hypercube", n_pairs=400)
+    for settings in (StackSettings((layer,)), StackSettings((layer,), subclasses=2)):
+        stack, moments = fitted(many, settings, classes=range(400))
+        assert isinstance(moments, RowMoments)
+        assert stack.layers[0].directions.solver == "dual"
+        assert stack.chain.at(many.array).shape[0] == 1600
+    with pytest.raises(ValueError, match="Second moments of 400 classes"):
+        fitted(many, StackSettings((replace(layer, class_pairs="one-vs-rest"),)), classes=range(400))

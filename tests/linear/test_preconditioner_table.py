@@ -75,8 +75,8 @@ def test_own_rows_are_for_smoothed_labels_of_crowded_classes():
     assert LogitSolver(scarce, k, smoothing=0.2).solver == "classes"
     assert LogitSolver(scarce, k).solver == LogitSolver(many, k, smoothing=0.2).solver == "gram"
     assert LogitSolver(rows, k, smoothing=0.2).solver == "gram"  # 10 classes times columns a row
-    few = as_row_source(rng.normal(size=(500, 450)), np.arange(500) % 22)
-    assert LogitSolver(few, 22, smoothing=0.2).solver == "gram"  # 20 columns a class, and 19 classes times columns a row
+    wide = as_row_source(rng.normal(size=(1000, 950)), np.arange(1000) % 25)
+    assert LogitSolver(wide, 25, smoothing=0.2).solver == "gram"  # 38 columns a class
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,18 @@ def test_directions_of_several_problems_side_by_side(kind):
     assert joined.shape == (30, 7)
 
 
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_combinations_of_many_rows_become_numbers(as_sparse):
+    """Of more rows than columns the numbers are fewer; of fewer rows they stay combinations."""
+    rows = np.vstack([ROWS] * 3)
+    many = DualVectors(RowStore(sparse.csr_array(rows) if as_sparse else rows), INDEX, C)
+    assert isinstance(many.economical, DenseVectors)
+    np.testing.assert_allclose(many.economical.toarray(), V, atol=1e-12)
+    for kind in ("dense", "dual"):
+        vectors = KINDS[kind]()
+        assert vectors.economical is vectors
+
+
 def test_a_row_that_occurs_twice_counts_twice():
     twice = DualVectors(RowStore(ROWS), np.array([3, 3]), np.ones((2, 1)))
     np.testing.assert_allclose(DualVectors.joined([twice]).toarray(), 2 * ROWS[[3]].T)

@@ -17,7 +17,13 @@ SCORES = 4
 
 
 def expected_bytes(
-    n_rows: int, n_columns: int, n_classes: int, n_directions: int, n_features: int, itemsize: int = 8
+    n_rows: int,
+    n_columns: int,
+    n_classes: int,
+    n_directions: int,
+    n_features: int,
+    itemsize: int = 8,
+    as_rows: bool = False,
 ) -> int:
     """About what a GEM classifier's fit allocates beside its rows: within a factor of two of the peak.
 
@@ -32,6 +38,8 @@ def expected_bytes(
         p, made of the projections a block at a time; what the logit holds beside them, `preconditioner_bytes` tells.
     itemsize : int
         Bytes a number: 4 for float32 rows.
+    as_rows : bool
+        Whether rows stand for their moments, which are then no matrices.
 
     Examples
     --------
@@ -39,7 +47,7 @@ def expected_bytes(
     >>> f"{expected_bytes(60_000, 784, 10, 1800, 12_000, itemsize=4) / 1e9:.1f} GB"
     '1.5 GB'
     """
-    moments = MOMENTS * n_classes * n_columns**2 * 8
+    moments = n_rows * n_columns * itemsize if as_rows else MOMENTS * n_classes * n_columns**2 * 8
     projections = n_rows * n_directions * itemsize
     scores = SCORES * n_rows * n_classes * 8
     return int(BLOCKS + moments + projections + scores + preconditioner_bytes(n_rows, n_features, itemsize))
@@ -54,7 +62,8 @@ def expected_of_settings(settings: StackSettings, n_rows: int, n_columns: int, n
     for layer in settings.layers:
         n_directions = layer.most_directions(n_classes, n_rows, n_columns, parts)
         n_features = layer.feature_map.n_columns(n_directions) + (n_columns if layer.keep_inputs else 0)
-        sizes = (n_rows, n_columns, n_classes * parts, n_directions, n_features, itemsize)
+        as_rows = layer.keeps_rows(n_classes * parts, n_rows, n_columns)
+        sizes = (n_rows, n_columns, n_classes * parts, n_directions, n_features, itemsize, as_rows)
         needed, n_columns = max(needed, expected_bytes(*sizes)), n_features
     return needed
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from eigenfeat.features.maps import FEATURE_MAPS, FeatureMap
 from eigenfeat.features.orientation import settle_by_rows
-from eigenfeat.features.pairs import auto_directions, choose_contrasts, most_contrasts
+from eigenfeat.features.pairs import auto_directions, choose_contrasts, compares_classes, most_contrasts
 from eigenfeat.features.subclasses import Subclasses, between_subclasses
 from eigenfeat.moments import Moments, SymmetricForm
 from eigenfeat.quotients import NO_REGULARISATION, Quotient, Regularisation, contrast
@@ -19,6 +19,13 @@ from eigenfeat.stages import Affine, FeatureLayer
 
 NO_SIGNAL = 1e-6
 """A direction with a smaller ratio responds to nothing: beyond the rank of a class there are only such."""
+
+MANY_NUMBERS = 5e7
+"""In matrices of all classes, below which they are quick to make: 400 MB."""
+
+LOW_RANK = 4
+"""Times fewer rows than columns that a class has, on average, before its moments are kept as rows: of 1000 classes with
+45 rows of 576 columns a fit takes 9 s so, and 100 s with matrices (trials)."""
 
 AUTO_PER_PAIR = 30
 """Directions a pair that ``n_components=None`` takes at most."""
@@ -50,6 +57,15 @@ class LayerSettings:
         found = n_contrasts * min(_per_pair(self, n_contrasts, n_classes, n_rows), n_columns)
         limit = most_kept(self)
         return found if limit is None else min(found, limit)
+
+    def keeps_rows(self, n_classes: int, n_rows: int | None, n_columns: int) -> bool:
+        """Whether the rows stand for their moments: matrices of all classes are large and of low rank, and pairs of
+        classes, solved in the span of their rows, are all that is asked for."""
+        if n_rows is None or n_classes * n_columns**2 < MANY_NUMBERS or LOW_RANK * n_rows > n_classes * n_columns:
+            return False
+        ridge_only = self.regularisation.shape == "identity" and not self.regularisation.needs_fourth_moment
+        plain = self.noise == "second_moment" and self.solver == "auto" and ridge_only
+        return plain and compares_classes(self.class_pairs)
 
     def narrowed(self, n_columns: int, n_given: int) -> LayerSettings:
         """See `eigenfeat.features.stack.StackSettings.narrowed`."""
@@ -255,9 +271,9 @@ def _at_least_one(
 
 def _joined(found: list[Directions], quotients: list[Quotient], names: np.ndarray) -> LayerDirections:
     """Directions of all contrasts side by side."""
-    single = [Affine.about(f.vectors, q.origin) for f, q in zip(found, quotients)]
+    single = [Affine.about(f.vectors.economical, q.origin) for f, q in zip(found, quotients)]
     biases = [part.bias for part in single if part.bias is not None]
-    vectors = type(found[0].vectors).joined([part.vectors for part in single])
+    vectors = type(single[0].vectors).joined([part.vectors for part in single])
     return LayerDirections(
         Affine(vectors, np.concatenate(biases) if biases else None),
         np.concatenate([f.values for f in found]),

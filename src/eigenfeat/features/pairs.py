@@ -77,6 +77,13 @@ def most_contrasts(strategy: str | Sequence, k: int, n_pairs: int | None = None)
     return k
 
 
+def compares_classes(strategy: str | Sequence) -> bool:
+    """Whether a strategy compares single classes with single classes, and no mixtures of them."""
+    if isinstance(strategy, str):
+        return strategy in ("auto", "all", "hypercube", "random", "stratified")
+    return np.ndim(strategy) != 3
+
+
 def draws_pairs(strategy: str | Sequence, k: int, n_pairs: int | None = None) -> bool:
     """Whether a strategy leaves which of the pairs of k classes to chance."""
     if not isinstance(strategy, str) or strategy not in ("auto", "hypercube", "random", "stratified"):

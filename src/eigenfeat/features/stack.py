@@ -261,7 +261,8 @@ def layer_moments(
     if classes is not None and total is not None and _stay_there(inputs, len(classes), total):
         with timed(seconds, "moments"):
             return sharded_moments(inputs, len(classes), current().budget).rename(classes)
-    if classes is not None and total is not None:
+    as_rows = classes is not None and settings.keeps_rows(len(classes), total, inputs.n_columns)
+    if classes is not None and total is not None and not as_rows:
         _refuse_beyond_memory(len(classes), inputs.n_columns, total)
     with timed(seconds, "moments"):
         moments = collect_moments(
@@ -269,6 +270,7 @@ def layer_moments(
             classes=None if classes is None else np.arange(len(classes)),
             track_fourth=settings.regularisation.needs_fourth_moment,
             n_rows=n_rows,
+            form="rows" if as_rows else "auto",
         )
         return moments if classes is None else moments.rename(classes)
 

@@ -193,7 +193,7 @@ class LogitObjective:
         return self.weights * np.maximum(point.row_curvature, least) / (self.n_classes - 1)
 
     def own_curvature(self) -> np.ndarray:
-        """What every row curves in its own class where it is fitted, ``w t (1 - t)``: nothing for labels as they are."""
+        """What every row curves in its own class once it is fitted, ``w t (1 - t)``: nothing for plain labels."""
         label = 1.0 - self.smoothing * (1.0 - 1.0 / self.n_classes)
         return self.weights * label * (1.0 - label)
 

@@ -129,7 +129,7 @@ def build_cost(name: str, n_rows: int, n_columns: int, n_classes: int, width: in
 
 
 def preconditioner_bytes(n_rows: int, n_columns: int, itemsize: int) -> float:
-    """What "auto" holds at most of rows that are dense: a factored Gram matrix, a sample, or rows and what they span."""
+    """What "auto" holds at most of dense rows: a factored Gram matrix, a sample, or the rows and what they span."""
     if few_rows(n_rows, n_columns):
         return (n_rows * n_columns + 2 * n_rows**2) * itemsize
     if n_columns <= MAX_GRAM_COLUMNS:

@@ -107,7 +107,9 @@ class Moments(ABC):
         if mixture is None:
             return self.shares
         if isinstance(mixture, int | np.integer):
-            return np.eye(self.n_classes)[mixture]
+            u = np.zeros(self.n_classes)
+            u[mixture] = 1.0
+            return u
         return np.asarray(mixture, dtype=np.float64)
 
     def effective_count(self, mixture: Mixture = None) -> float:

@@ -85,8 +85,12 @@ class RowMoments(Moments):
 
     @property
     def means(self) -> np.ndarray:
-        shares = self._mean_coefficients()
-        return np.asarray(self.store.transpose_times(np.arange(len(shares)), shares)).T
+        means = np.zeros((self.n_classes, self.n_features))
+        for c, members in enumerate(self._members):
+            if len(members):
+                shares = self._row_weights[members] / self.weights[c]
+                means[c] = self.store.transpose_times(members, shares[:, None])[:, 0]
+        return means
 
     def within(self, mixture: Mixture = None) -> FactoredForm:
         u = self.proportions(mixture)

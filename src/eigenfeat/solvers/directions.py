@@ -44,6 +44,11 @@ class Vectors(ABC):
     def astype(self, dtype: np.dtype) -> Vectors:
         """The same with products in another floating type."""
 
+    @property
+    def economical(self) -> Vectors:
+        """The same in the form that takes less to hold and to project on."""
+        return self
+
     @classmethod
     @abstractmethod
     def joined(cls, parts: Sequence[Any]) -> Vectors:
@@ -114,6 +119,11 @@ class DualVectors(Vectors):
 
     def astype(self, dtype: np.dtype) -> DualVectors:
         return self  # the rows keep their type; so do products with them
+
+    @property
+    def economical(self) -> Vectors:
+        is_wide = self.store.n_columns > self.store.n_rows
+        return self if is_wide else DenseVectors(self.toarray().astype(self.dtype, copy=False))
 
     @classmethod
     def joined(cls, parts: Sequence[DualVectors]) -> DualVectors:
