@@ -290,6 +290,37 @@ def classification_sets() -> dict[str, tuple[np.ndarray, np.ndarray]]:
     return sets
 
 
+def crowded() -> None:
+    print(
+        "own rows of classes beside a Gram matrix, smoothed labels, relative gap of 0.1 for alpha · rows 10, 1 and 0.1"
+    )
+    print(f'  "auto" takes them from {preconditioner_table.CROWDED} classes times columns a row on, up to', end=" ")
+    print(f"{preconditioner_table.MOST_COLUMNS_PER_CLASS} columns a class")
+    rng, d = np.random.default_rng(0), 64
+    for k, n in ((10, 200), (26, 60), (26, 30), (100, 40), (100, 20), (300, 12)):
+        y = np.repeat(np.arange(k), n)
+        shapes = 0.5 * np.eye(d) + rng.normal(size=(k, d, d)) / np.sqrt(d)
+        centres = 0.5 * rng.normal(size=(k, d))
+        X = np.concatenate([centre + rng.normal(size=(n, d)) @ A for centre, A in zip(centres, shapes)])
+        directions = GEMFeatures(class_pairs="hypercube", n_pairs=4 * k, n_components=1, max_components=160, ridge=0.3)
+        rows = directions.set_params(feature_map="soft-cubic").fit(X.astype(np.float32), y).transform(X)
+        source, columns = as_row_source(rows.astype(np.float32), labels=y), rows.shape[1]
+        line = [f"  {k} classes, {len(y)} rows, {columns} columns: {k * columns / len(y):.0f} and {columns / k:.0f};"]
+        for name in ("gram", "classes"):
+            start, solver, found, passes = (
+                process_time(),
+                logit.LogitSolver(source, k, smoothing=0.2, solver=name),
+                None,
+                0.0,
+            )
+            for penalty in (10, 1, 0.1):
+                initial = None if found is None else (found.coef, found.intercept)
+                found = solver.fit(penalty / len(y), tol=0.1, initial=initial)
+                passes += found.n_passes
+            line.append(f"{name} {passes:.0f} passes, {process_time() - start:.2f} s, objective {found.objective:.4f};")
+        print(*line, flush=True)
+
+
 # ------------------------------------------------------------------ kernel problems
 
 
@@ -342,6 +373,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "REBUILD_MARGIN": rebuild_margin,
     "BLUNT": blunt,
     "LEAST_SCARCE_ROWS_PER_COLUMN": scarce_start,
+    "CROWDED": crowded,
     "ONSET_PER_DIGIT": krylov_columns,
     "LP_MAX_ROWS": lp_max_rows,
     "LINEAR_MAX_ROWS": linear_max_rows,

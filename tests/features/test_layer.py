@@ -103,7 +103,8 @@ def test_rows_stand_for_moments_of_many_classes_and_give_the_same_directions():
         ({"noise": "covariance"}, False),
         ({"solver": "krylov"}, False),
         ({"regularisation": Regularisation(0.3, shape="diagonal")}, False),
-        ({"regularisation": Regularisation(shrinkage="auto")}, False),
+        ({"regularisation": Regularisation(0.3, shrinkage="auto")}, False),
+        ({"regularisation": Regularisation(1e-3)}, False),
     ],
     ids=str,
 )

@@ -65,9 +65,9 @@ class MultinomialLogit(ScoresMixin, Estimator):
         Whether to fit b, which is not penalised.
     class_weight : "balanced", dict or None, default=None
         Weights of the classes, which multiply the sample weights.
-    solver : {"auto", "gram", "sample", "diagonal"}, default="auto"
-        The preconditioner: a factored Gram matrix of the rows, weighted with their curvature and sampled when
-        they are many; a few thousand rows themselves, for thousands of columns; or a diagonal, for sparse rows.
+    solver : {"auto", "gram", "classes", "sample", "diagonal"}, default="auto"
+        The preconditioner: a Gram matrix of the rows, weighted with their curvature and sampled when they are many;
+        that and the rows of every class, for smoothed labels of many; a few thousand rows; or, of sparse, a diagonal.
     warm_start : bool, default=False
         Whether ``fit`` starts from the coefficients of the fit before.
     batch_size : int, default=None

@@ -27,6 +27,9 @@ LOW_RANK = 4
 """Times fewer rows than columns that a class has, on average, before its moments are kept as rows: of 1000 classes with
 45 rows of 576 columns a fit takes 9 s so, and 100 s with matrices (trials)."""
 
+LEAST_RIDGE = 0.01
+"""Below which inner products of float32 rows lose what matrices in float64 hold."""
+
 AUTO_PER_PAIR = 30
 """Directions a pair that ``n_components=None`` takes at most."""
 
@@ -63,8 +66,9 @@ class LayerSettings:
         classes, solved in the span of their rows, are all that is asked for."""
         if n_rows is None or n_classes * n_columns**2 < MANY_NUMBERS or LOW_RANK * n_rows > n_classes * n_columns:
             return False
-        ridge_only = self.regularisation.shape == "identity" and not self.regularisation.needs_fourth_moment
-        plain = self.noise == "second_moment" and self.solver == "auto" and ridge_only
+        ridge = self.regularisation
+        ridged = ridge.shape == "identity" and ridge.shrinkage is None and ridge.ridge >= LEAST_RIDGE
+        plain = self.noise == "second_moment" and self.solver == "auto" and ridged
         return plain and compares_classes(self.class_pairs)
 
     def narrowed(self, n_columns: int, n_given: int) -> LayerSettings:
