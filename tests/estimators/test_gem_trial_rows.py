@@ -7,7 +7,15 @@ import pytest
 from gem_data import bent, plain
 
 from eigenfeat import MultinomialLogit
-from eigenfeat.estimators.gem_trial_rows import SEARCH_ROWS, TrialFit, TrialRows, left_out_splits, sample_by_key
+from eigenfeat.estimators.gem_trial_rows import (
+    ROWS_A_CLASS,
+    SEARCH_ROWS,
+    TrialFit,
+    TrialRows,
+    left_out_splits,
+    sample_by_key,
+    search_rows,
+)
 from eigenfeat.estimators.row_keys import row_keys
 from eigenfeat.rows import ArrayRows
 
@@ -81,3 +89,10 @@ def test_a_sample_is_of_different_rows_in_any_order_with_some_of_every_class():
     weights = np.ones(n)
     weights[chosen[:100]] = 0
     assert not set(sample_by_key(keys, y, weights, SEARCH_ROWS)) & set(chosen[:100])
+
+
+def test_many_classes_are_tried_on_more_rows():
+    """Enough of each for what is chosen to hold for all rows; few classes make no difference."""
+    assert search_rows(2000, 3) == 3000 and search_rows(10**6, 3) == search_rows(10**6, 200) == 5000
+    assert search_rows(45_000, 1000) == 1000 * ROWS_A_CLASS
+    assert search_rows(15_000, 1000) == 6000

@@ -14,7 +14,7 @@ ALPHAS = np.logspace(-2, 3, 11)
 @pytest.mark.parametrize("shape", [(80, 12), (30, 50)])
 def test_it_is_ridge_on_standardised_columns(shape):
     rng = np.random.default_rng(0)
-    F = rng.normal(size=shape) * rng.uniform(0.1, 10, size=shape[1]) + 3
+    F = rng.normal(size=shape) * rng.uniform(1, 5, size=shape[1]) + 3
     Y = F[:, :3] @ rng.normal(size=(3, 2)) + rng.normal(size=(shape[0], 2))
     fit = fit_ridge(F, Y, None, ALPHAS[4:5])
     reference = RidgeCV(ALPHAS[4:5]).fit(StandardScaler().fit_transform(F), Y)
@@ -54,9 +54,24 @@ def test_a_constant_column_has_no_part_in_the_fit():
     np.testing.assert_allclose(with_constant.intercept, plain.intercept, rtol=1e-10)
 
 
+def test_a_column_that_hardly_varies_is_not_blown_up():
+    """A pixel that one row has: its coefficient is that of a column in units of a tenth of the median spread."""
+    rng = np.random.default_rng(0)
+    F, Y = rng.normal(size=(60, 5)), rng.normal(size=(60, 1))
+    F[:, 4] = 0
+    F[7, 4] = 0.01
+    fit = fit_ridge(F, Y, None, np.array([1.0]))
+    scale = np.append(F[:, :4].std(0), 0.1 * np.median(F.std(0)))
+    reference = RidgeCV([1.0]).fit((F - F.mean(0)) / scale, Y)
+    np.testing.assert_allclose(fit.coef[:, 0], reference.coef_.ravel() / scale, rtol=1e-8)
+    own = RidgeCV([1.0]).fit(StandardScaler().fit_transform(F), Y)
+    assert abs(fit.coef[4, 0]) < 0.1 * abs(own.coef_.ravel()[4] / F[:, 4].std())
+
+
 def test_from_moments_it_is_the_same_fit():
     rng = np.random.default_rng(3)
     F, weights = rng.normal(size=(80, 6)) @ rng.normal(size=(6, 6)) + 2, rng.exponential(size=80)
+    F[:, 5] *= 1e-4
     Y = F[:, :2] ** 2 + rng.normal(size=(80, 2))
     alphas = np.logspace(-2, 3, 6)
     for w in (None, weights):

@@ -144,7 +144,7 @@ class StreamedTraining:
 
     def trials(self) -> TrialRows:
         """Settings are tried on a sample."""
-        sample, keys = self.sample(search_rows(self.raw.n_rows))
+        sample, keys = self.sample(search_rows(self.raw.n_rows, len(self.classes)))
         return TrialRows.of_sample(sample, self.classes, keys, keys)
 
     def sample(self, count: int) -> tuple[ArrayRows, np.ndarray]:

@@ -8,6 +8,10 @@ import numpy as np
 
 from eigenfeat.moments import CrossMoments
 
+LEAST_SPREAD = 0.1
+"""Of the median spread: a column with less is not brought to that of the others, for a few rows would decide with it
+(GEM features of pixels that are nearly always blank: benchmarks/gem_regression.py)."""
+
 
 @dataclass(frozen=True, eq=False)
 class RidgeFit:
@@ -21,15 +25,15 @@ class RidgeFit:
 def fit_ridge(F: np.ndarray, Y: np.ndarray, weights: np.ndarray | None, alphas: np.ndarray) -> RidgeFit:
     """Minimise ``Σ w (y - f)² + alpha ‖coef‖²`` over standardised columns, alpha by generalized cross-validation.
 
+    Columns that hardly vary are divided by a tenth of the median spread, not by their own.
+
     The score of an alpha is ``Σ w r² / (1 - t/W)²`` with residuals r, W the total weight and t the trace of the hat
     matrix, intercept included (Golub, Heath & Wahba 1979). An integer weight is that many copies of a row.
     """
     w = np.ones(len(F)) if weights is None else weights
     W = w.sum()
     mean, target_mean = (w @ F) / W, (w @ Y) / W
-    spread = np.sqrt(np.maximum(w @ (F - mean) ** 2 / W, 0))
-    # What rounding leaves of a constant column is no spread: divided by it, the column would be noise of unit size.
-    spread = np.where(spread > 1e-12 * np.abs(mean), spread, np.inf)
+    spread = _spread(mean, w @ (F - mean) ** 2 / W)
     root = np.sqrt(w)[:, None]
     A, B = root * (F - mean) / spread, root * (Y - target_mean)
     U, s, Vt = _thin_svd(A)
@@ -50,8 +54,7 @@ def fit_ridge_moments(moments: CrossMoments, alphas: np.ndarray) -> RidgeFit:
     W = moments.weight
     mean, target_mean = moments.input_mean, moments.target_mean
     covariance, cross, target_covariance = moments.input_covariance(), moments.cross(), moments.target_covariance()
-    spread = np.sqrt(np.maximum(np.diagonal(covariance), 0))
-    spread = np.where(spread > 1e-12 * np.abs(mean), spread, np.inf)
+    spread = _spread(mean, np.diagonal(covariance))
     values, vectors = np.linalg.eigh(W * covariance / np.outer(spread, spread))
     keep = values > len(values) * np.finfo(np.float64).eps * values.max(initial=0)
     values, vectors = values[keep], vectors[:, keep]
@@ -65,6 +68,15 @@ def fit_ridge_moments(moments: CrossMoments, alphas: np.ndarray) -> RidgeFit:
     best = int(np.argmin(scores))
     coef = (vectors @ ((kept[best] / np.sqrt(values))[:, None] * along)) / spread[:, None]
     return RidgeFit(coef, target_mean - mean @ coef, float(alphas[best]))
+
+
+def _spread(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """What columns are divided by: their spread, unless that is small beside those of the others."""
+    spread = np.sqrt(np.maximum(variance, 0))
+    # What rounding leaves of a constant column is no spread: divided by it, the column would be noise of unit size.
+    varies = spread > 1e-12 * np.abs(mean)
+    least = LEAST_SPREAD * np.median(spread[varies]) if varies.any() else 0.0
+    return np.where(varies, np.maximum(spread, least), np.inf)
 
 
 def _thin_svd(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
