@@ -91,7 +91,8 @@ def thousand() -> None:
     print(
         f"{k} classes, {len(a)} rows, {d} inputs, defaults: {len(np.unique(model.pairs_, axis=0))} problems, "
         f"{len(model.eigenvalues_)} directions, error {1 - model.score(B, b):.2%}, "
-        f"log loss {log_loss_of(model, B, b):.3f} in {seconds:.0f} s, {peak:.1f} GB; LDA {1 - lda.score(B, b):.2%}, {log_loss_of(lda, B, b):.3f}"
+        f"log loss {log_loss_of(model, B, b):.3f} in {seconds:.0f} s, {peak:.1f} GB; "
+        f"LDA {1 - lda.score(B, b):.2%}, {log_loss_of(lda, B, b):.3f}"
     )
 
 

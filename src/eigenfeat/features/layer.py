@@ -20,8 +20,8 @@ from eigenfeat.stages import Affine, FeatureLayer
 NO_SIGNAL = 1e-6
 """A direction with a smaller ratio responds to nothing: beyond the rank of a class there are only such."""
 
-MANY_NUMBERS = 5e7
-"""In matrices of all classes, below which they are quick to make: 400 MB."""
+MANY_NUMBERS = 1e7
+"""In matrices of all classes, below which they are quick to make: 80 MB."""
 
 LOW_RANK = 4
 """Times fewer rows than columns that a class has, on average, before its moments are kept as rows: of 1000 classes with
