@@ -179,6 +179,23 @@ def test_float32_is_kept(solver, problem):
     assert subspace_angles(exact.toarray(), found.toarray().astype(float)).max() < largest
 
 
+@pytest.mark.parametrize("ridge", [0.01, 0.5])
+def test_rows_in_float32_are_solved_to_their_rounding(ridge):
+    """Inner products are float32's, and nothing is lost beyond: small differences of large numbers are float64's."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 800)) * np.geomspace(30, 0.3, 800) + 10 * rng.normal(size=800)
+    pairs = []
+    for dtype in (np.float64, np.float32):
+        store = RowStore(X.astype(dtype))
+        forms = [FactoredForm(store, (RowTerm(np.arange(i, 300, 3), scale=np.full(100, 0.1, dtype)),)) for i in (0, 1)]
+        noise = FactoredForm(store, forms[1].terms, ridge * forms[1].trace() / 800)
+        pairs.append(solve([Quotient(forms[0], noise)], 5, solver="dual", dtype=np.dtype(dtype))[0])
+    exact, found = pairs
+    assert found.values.dtype == np.float32 and found.converged and found.residuals.max() < 1e-6
+    np.testing.assert_allclose(found.values, exact.values, rtol=1e-5)
+    assert subspace_angles(exact.toarray(), found.toarray().astype(float)).max() < 1e-4
+
+
 def test_signals_that_converge_at_different_times_are_those_of_lapack(monkeypatch):
     """Of one noise, searched side by side: those that are there leave, the others close up and go on."""
     noise = DenseForm(moment(400, 9), 0.05)

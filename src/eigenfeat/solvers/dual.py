@@ -56,11 +56,11 @@ def solve_group(quotients: Sequence[Quotient], request: Request) -> list[Directi
     assert isinstance(noise, FactoredForm)
     if np.ndim(noise.shift):
         return _solve_scaled(quotients, noise, request)
-    B = noise.inner(noise).astype(request.dtype, copy=False)
+    B = noise.inner(noise).astype(np.float64, copy=False)
     if not np.any(B) and not noise.shift:
         raise zero_noise(quotients[0].label)
-    t = request.dtype.type(noise.shift)
-    lower = cholesky(B + t * np.eye(len(B), dtype=B.dtype), lower=True, check_finite=False) if t else None
+    t = float(noise.shift)
+    lower = cholesky(B + t * np.eye(len(B)), lower=True, check_finite=False) if t else None
     shared = _Noise(noise, B, lower)
     by_rank: dict[int, list[int]] = defaultdict(list)
     for position, quotient in enumerate(quotients):
@@ -105,7 +105,8 @@ def _solve_stack(quotients: Sequence[Quotient], shared: _Noise, request: Request
         A, K = np.stack([small_gram(F) for F in signals]), rows.inner(noise)
     else:
         A, K = np.stack([F.inner(F) for F in signals]), np.stack([F.inner(noise) for F in signals])
-    A, K = A.astype(request.dtype, copy=False), K.astype(request.dtype, copy=False)
+    # Small, and differences of large numbers are taken of them: in float64 whatever the rows are.
+    A, K = A.astype(np.float64, copy=False), K.astype(np.float64, copy=False)
     values, p, q, noise_rank = (_ridged if shared.shift else _restricted)(A, K, shared, request)
     residuals = _residuals(A, K, shared, values, p, q)
 
@@ -132,7 +133,7 @@ def _ridged(
     With ``tI + GᵀG = LLᵀ`` and ``Z = L⁻¹GᵀF``: ``M = (FᵀF - ZᵀZ) / t``, ``q = -L⁻ᵀZp``.
     """
     m, f, g = K.shape
-    t = request.dtype.type(noise.shift)
+    t = noise.shift
     Z = _triangular(noise.lower, K.transpose(2, 0, 1).reshape(g, m * f), "N").reshape(g, m, f).transpose(1, 0, 2)
     values, U = _top((A - Z.transpose(0, 2, 1) @ Z) / t, request)
     p = U / (t * np.sqrt(values))[:, None, :]
@@ -181,7 +182,7 @@ def _residuals(
     A direction confined to the range of the noise (no ridge) solves the equation in that range only, so the
     residual is then measured there.
     """
-    B, t = noise.B, values.dtype.type(noise.shift)
+    B, t = noise.B, noise.shift
     Kt = K.transpose(0, 2, 1)
     Fv, Gv = A @ p + K @ q, Kt @ p + B @ q
     lam = values[:, None, :]
