@@ -33,7 +33,7 @@ from eigenfeat.estimators.unlabelled import beside
 from eigenfeat.estimators.validation import check_class_labels, check_weights, class_weights, left_out_keys
 from eigenfeat.features.column_basis import column_basis
 from eigenfeat.features.layer import direction_parts
-from eigenfeat.features.stack import Stack, StackSettings, fit_stack, refuse_equal_members, timed
+from eigenfeat.features.stack import Stack, StackSettings, fit_stack, largest_class, refuse_equal_members, timed
 from eigenfeat.moments import Moments
 from eigenfeat.rows import ArrayRows, ChosenRows, Kept, LabelledRows, RandomRows, RowSample
 from eigenfeat.scores.axes import ROWS_AN_AXIS, leading_axes
@@ -243,7 +243,8 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         rows = training.rows
         if isinstance(training, StreamedTraining):
             return
-        sizes = (rows.n_rows, rows.n_columns, len(training.classes), np.dtype(rows.dtype).itemsize)
+        itemsize = np.dtype(rows.dtype).itemsize
+        sizes = (rows.n_rows, rows.n_columns, len(training.classes), itemsize, largest_class(rows))
         needed = max(expected_of_settings(settings, *sizes) for settings in candidates)
         warn_of_memory(needed, type(self).__name__)
 

@@ -53,16 +53,19 @@ def expected_bytes(
     return int(BLOCKS + moments + projections + scores + preconditioner_bytes(n_rows, n_features, itemsize))
 
 
-def expected_of_settings(settings: StackSettings, n_rows: int, n_columns: int, n_classes: int, itemsize: int) -> int:
+def expected_of_settings(
+    settings: StackSettings, n_rows: int, n_columns: int, n_classes: int, itemsize: int, largest: int | None = None
+) -> int:
     """`expected_bytes` of the widest layer that settings may lead to, known before a row was read.
 
-    Thresholds on eigenvalues and rank-deficient classes make a fit smaller, never larger.
+    ``largest`` is the rows of the largest class, where they are known. Thresholds on eigenvalues and rank-deficient
+    classes make a fit smaller, never larger.
     """
     parts, needed = settings.subclasses or 1, 0
     for layer in settings.layers:
         n_directions = layer.most_directions(n_classes, n_rows, n_columns, parts)
         n_features = layer.feature_map.n_columns(n_directions) + (n_columns if layer.keep_inputs else 0)
-        as_rows = layer.keeps_rows(n_classes * parts, n_rows, n_columns)
+        as_rows = layer.keeps_rows(n_classes * parts, n_rows, n_columns, largest)
         sizes = (n_rows, n_columns, n_classes * parts, n_directions, n_features, itemsize, as_rows)
         needed, n_columns = max(needed, expected_bytes(*sizes)), n_features
     return needed

@@ -61,10 +61,13 @@ class LayerSettings:
         limit = most_kept(self)
         return found if limit is None else min(found, limit)
 
-    def keeps_rows(self, n_classes: int, n_rows: int | None, n_columns: int) -> bool:
+    def keeps_rows(self, n_classes: int, n_rows: int | None, n_columns: int, largest: int | None) -> bool:
         """Whether the rows stand for their moments: matrices of all classes are large and of low rank, and pairs of
-        classes, solved in the span of their rows, are all that is asked for."""
-        if n_rows is None or n_classes * n_columns**2 < MANY_NUMBERS or LOW_RANK * n_rows > n_classes * n_columns:
+        classes, solved in the span of their rows, are all that is asked for. ``largest`` is the largest class's rows;
+        where nobody knows, they do not."""
+        if n_rows is None or largest is None or largest > n_columns:
+            return False
+        if n_classes * n_columns**2 < MANY_NUMBERS or LOW_RANK * n_rows > n_classes * n_columns:
             return False
         ridge = self.regularisation
         ridged = ridge.shape == "identity" and ridge.shrinkage is None and ridge.ridge >= LEAST_RIDGE

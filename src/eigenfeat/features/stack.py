@@ -261,7 +261,7 @@ def layer_moments(
     if classes is not None and total is not None and _stay_there(inputs, len(classes), total):
         with timed(seconds, "moments"):
             return sharded_moments(inputs, len(classes), current().budget).rename(classes)
-    as_rows = classes is not None and settings.keeps_rows(len(classes), total, inputs.n_columns)
+    as_rows = classes is not None and settings.keeps_rows(len(classes), total, inputs.n_columns, largest_class(rows))
     if classes is not None and total is not None and not as_rows:
         _refuse_beyond_memory(len(classes), inputs.n_columns, total)
     with timed(seconds, "moments"):
@@ -339,6 +339,13 @@ def _evidence(
     parts = layer_moments(of_parts, layer, cut.names, seconds)
     moments = parts.grouped(classes[cut.owners]) if moments is None else moments
     return LayerEvidence(moments, _with_constant(of_parts, layer.constant), cut, parts)
+
+
+def largest_class(rows: RowSource) -> int | None:
+    """Rows of the largest class, where labels are codes that are at hand."""
+    if not isinstance(rows, RandomRows) or not labelled_by_index(rows):
+        return None
+    return int(np.bincount(rows.labels).max())  # type: ignore[arg-type]
 
 
 def _stay_there(rows: RowSource, n_classes: int, n_rows: int) -> bool:

@@ -25,7 +25,7 @@ BLOCK_ROWS = 512
 
 @dataclass(frozen=True, eq=False)
 class OwnRows:
-    """Rows by class, each with the root of what it curves in that class beyond the mean over classes.
+    """Rows by class, each with the root of what it curves in that class once it is fitted.
 
     Attributes
     ----------
