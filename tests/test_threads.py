@@ -9,7 +9,18 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from eigenfeat import FisherLDA, GEMFeatures, KernelFisherClassifier
-from eigenfeat._threads import _libraries, blas_for_this_thread, blas_threads, one_blas_thread, own_threads
+from eigenfeat._threads import (
+    THIN,
+    _libraries,
+    blas_beside_ours,
+    blas_for_this_thread,
+    blas_threads,
+    one_blas_thread,
+    own_threads,
+)
+from eigenfeat.linear import logit
+from eigenfeat.linear.damped_gram import DampedGram
+from eigenfeat.rows import as_row_source
 
 #: Where a fit takes a few hundredths of a second: what a stall would take is minutes.
 PATIENCE = 120
@@ -122,3 +133,34 @@ def test_fits_in_threads_give_the_same_models_and_leave_the_pools_as_they_were(m
     for each in fits:
         np.testing.assert_array_equal(each.result(), alone)
     np.testing.assert_allclose(in_main_thread, alone, rtol=1e-7, atol=1e-9 * np.abs(alone).max())
+
+
+def test_thin_products_leave_the_cores_to_threads_of_ours():
+    def inside(n_columns):
+        with blas_beside_ours(n_columns):
+            return pool_sizes(), blas_threads()
+
+    with threadpool_limits(2, user_api="blas"):
+        assert in_a_thread(lambda: inside(THIN)) == ({1}, 2)
+        assert in_a_thread(lambda: inside(THIN + 1)) == ({2}, 2)
+        assert pool_sizes() == {2}
+
+
+def test_blas_rests_between_the_passes_of_a_fit_and_not_where_a_preconditioner_is_factored(monkeypatch):
+    seen = {"damped": set(), "solve": set()}
+
+    def told(name, function):
+        def run(*arguments):
+            seen[name] |= pool_sizes()
+            return function(*arguments)
+
+        return run
+
+    for name in seen:
+        monkeypatch.setattr(DampedGram, name, told(name, getattr(DampedGram, name)))
+    monkeypatch.setattr(logit, "FEW_NUMBERS", 0)
+    rng = np.random.default_rng(0)
+    rows = as_row_source(rng.normal(size=(500, 8)), labels=rng.integers(0, 3, 500))
+    with threadpool_limits(2, user_api="blas"):
+        assert logit.LogitSolver(rows, n_classes=3, solver="gram").fit(1e-3, tol=1e-9).converged
+    assert seen == {"damped": {2}, "solve": {1}}

@@ -18,6 +18,9 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
+THIN = 32
+"""Columns up to which a product of a matrix with them takes as long as to read it."""
+
 
 @cache
 def _libraries() -> list[Any]:
@@ -101,3 +104,12 @@ def blas_for_this_thread() -> AbstractContextManager[None]:
     how it rounds, and a limit that a neighbour sets is one for all.
     """
     return nullcontext() if current_thread() is main_thread() else _shared_limit
+
+
+def blas_beside_ours(n_columns: int) -> AbstractContextManager[None]:
+    """BLAS in the thread that calls it, for products with so few columns that reading the matrix is all they cost.
+
+    Between passes that threads of ours make, that is: those of OpenBLAS, once called, go on turning for a tenth of a
+    second, on the cores that the next pass needs. Threads of ours may be as many as before (`blas_threads`).
+    """
+    return _shared_limit if n_columns <= THIN else nullcontext()

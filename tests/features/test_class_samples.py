@@ -3,7 +3,8 @@
 import numpy as np
 
 from eigenfeat.features.class_samples import ClassShares, class_samples
-from eigenfeat.rows import ArrayRows, RowBlock, RowSource
+from eigenfeat.rows import ArrayRows, RowBlock, RowSource, mapped
+from eigenfeat.stages import Affine
 
 rng = np.random.default_rng(0)
 X, Y = rng.normal(size=(2000, 2)), rng.integers(0, 3, 2000)
@@ -22,13 +23,31 @@ class Stream(RowSource):
 
 def test_a_stream_has_the_sample_of_its_rows():
     asked = ClassShares.of([0, 2], COUNTS, 100, seed=5)
-    held, streamed = class_samples(ArrayRows(X, Y, W), asked), class_samples(Stream(), asked)
-    assert held.keys() == streamed.keys() == {0, 2}
+    held, streamed = dict(class_samples(ArrayRows(X, Y, W), asked)), dict(class_samples(Stream(), asked))
+    assert list(held) == list(streamed) == [0, 2]
     for c, block in held.items():
         assert np.array_equal(block.rows, streamed[c].rows) and np.array_equal(block.weights, streamed[c].weights)
         assert 60 < block.n_rows < 140 and block.weights.min() > 0
 
 
 def test_few_rows_are_all_taken():
-    found = class_samples(ArrayRows(X, Y, W), ClassShares.of([1], COUNTS, 10**4, seed=5))
+    found = dict(class_samples(ArrayRows(X, Y, W), ClassShares.of([1], COUNTS, 10**4, seed=5)))
     assert np.array_equal(found[1].rows, X[(Y == 1) & (W > 0)])
+
+
+def test_rows_at_hand_are_copied_a_class_at_a_time_and_others_are_made_once():
+    class Counted(ArrayRows):
+        asked = []
+
+        def rows(self, selection):
+            block = super().rows(selection)
+            self.asked.append(len(block))
+            return block
+
+    asked = ClassShares.of([0, 1, 2], COUNTS, 100, seed=5)
+    at_hand = [block.n_rows for _, block in class_samples(Counted(X, Y, W), asked)]
+    assert Counted.asked == at_hand
+    Counted.asked.clear()
+    made = mapped(Counted(X, Y, W), Affine.of(np.eye(2)))
+    assert [block.n_rows for _, block in class_samples(made, asked)] == at_hand
+    assert Counted.asked == [sum(at_hand)]

@@ -54,7 +54,7 @@ def test_a_mean_that_says_something_decides_alone(monkeypatch):
     def never(*arguments):
         raise AssertionError("rows were asked")
 
-    monkeypatch.setattr(orientation, "_tail_signs", never)
+    monkeypatch.setattr(orientation, "class_samples", never)
     model = GEMFeatures(2, feature_map="identity", keep_inputs=False, columns=None).fit(X, y)
     for column, (above, _) in enumerate(model.pairs_):
         assert model.transform(X)[y == above, column].mean() > 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from eigenfeat.features.maps import FEATURE_MAPS
 from eigenfeat.linear import sample_rows
@@ -54,3 +55,13 @@ def test_only_rows_of_few_inputs_whose_products_do_not_form_them_are_made(n_inpu
 def test_rows_that_are_arrays_are_held():
     rows = as_row_source(np.ones((20, 3)))
     assert isinstance(sample_rows.sample_rows(Passes(rows), np.ones(20), 2), sample_rows.HeldSample)
+
+
+def test_products_are_the_same_however_many_threads_share_them():
+    rng = np.random.default_rng(0)
+    held = sample_rows.HeldSample(rng.normal(size=(37, 23)))
+    C, V = rng.normal(size=(23, 4)), rng.normal(size=(37, 4))
+    for n_threads in (1, 2, 3):
+        with threadpool_limits(n_threads, user_api="blas"):
+            assert np.allclose(held.times(C), held.rows @ C, rtol=1e-12, atol=1e-12)
+            assert np.allclose(held.back(V), held.rows.T @ V, rtol=1e-12, atol=1e-12)

@@ -1,13 +1,13 @@
 """How a pass is cut, and that the cut does not depend on the number of threads."""
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from eigenfeat.rows import ArrayRows, MappedRows, dense, first_rows, held, in_proportion, open, over_parts, row_blocks
 from eigenfeat.rows.blocks import BLOCK_BYTES, N_PARTS
@@ -62,9 +62,10 @@ def test_an_error_in_a_part_is_not_lost():
 
 def test_held_rows_are_all_rows_in_the_type_of_the_source():
     X = np.arange(60, dtype=np.uint8).reshape(20, 3)
-    for source in (ArrayRows(X), ArrayRows(sparse.csr_array(X))):
+    for source, n_threads in product((ArrayRows(X), ArrayRows(sparse.csr_array(X))), (1, 2)):
         for batch_size in (1, 6, None):
-            rows = held(source, batch_size)
+            with threadpool_limits(n_threads, user_api="blas"):
+                rows = held(source, batch_size)
             assert rows.dtype == np.float64 and rows.flags.c_contiguous
             np.testing.assert_array_equal(rows, X)
     assert held(MappedRows(ArrayRows(X.astype(np.float32)), WithConstant())).dtype == np.float32

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from eigenfeat.rows import RandomRows, RowBlock, RowSource, Statistic, joined_blocks, uniforms
-from eigenfeat.rows.source import part_of
+from eigenfeat.rows import ArrayRows, ChosenRows, RandomRows, RowBlock, RowSource, Statistic, joined_blocks, uniforms
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,17 +37,26 @@ class ClassShares:
         return np.flatnonzero(taken if weights is None else taken & (weights > 0))
 
 
-def class_samples(rows: RowSource, asked: ClassShares) -> dict[int, RowBlock]:
-    """Rows by class, in their order, with their weights; labels are indices into the classes."""
+def class_samples(rows: RowSource, asked: ClassShares) -> Iterator[tuple[int, RowBlock]]:
+    """Classes, ascending, with their rows, in their order, and weights; labels are indices into the classes."""
+    found = _chosen(rows, asked)
+    for c in np.flatnonzero(asked.shares).tolist():
+        own = ChosenRows(found, np.flatnonzero(found.labels == c))
+        yield c, RowBlock(0, own.rows(slice(None)), own.labels, own.weights)
+
+
+def _chosen(rows: RowSource, asked: ClassShares) -> RandomRows:
+    """The rows of all classes: made at once, unless they are at hand, and then not copied."""
     if isinstance(rows, RandomRows):
-        labels = np.asarray(rows.labels)
-        index = asked.chosen(labels, rows.weights)
-        found = RowBlock(0, rows.rows(index), labels[index], part_of(rows.weights, index))
-    else:
-        kept = rows.summed(Sampled(asked), "samples of classes").kept
-        found = joined_blocks(kept) if kept else RowBlock(0, np.empty((0, rows.n_columns)), np.empty(0, dtype=np.intp))
-    assert found.labels is not None
-    return {int(c): found.part(np.flatnonzero(found.labels == c)) for c in np.flatnonzero(asked.shares)}
+        chosen = ChosenRows(rows, asked.chosen(np.asarray(rows.labels), rows.weights))
+        if isinstance(rows, ArrayRows):
+            return chosen
+        return ArrayRows(chosen.rows(slice(None)), chosen.labels, chosen.weights)
+    kept = rows.summed(Sampled(asked), "samples of classes").kept
+    if not kept:
+        return ArrayRows(np.empty((0, rows.n_columns)), np.empty(0, dtype=np.intp))
+    block = joined_blocks(kept)
+    return ArrayRows(block.rows, block.labels, block.weights)
 
 
 @dataclass(eq=False)

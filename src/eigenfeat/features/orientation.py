@@ -11,12 +11,15 @@ from eigenfeat.features.class_samples import ClassShares, class_samples
 from eigenfeat.features.pairs import Contrast
 from eigenfeat.moments import Moments
 from eigenfeat.quotients import Quotient
-from eigenfeat.rows import RowBlock, RowSource
+from eigenfeat.rows import RowSource
 from eigenfeat.solvers import Directions
 from eigenfeat.solvers.signs import skewness_signs
 
 SAYS_NOTHING = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-3}
 """A mean's projection below this share of the root mean square of its class's is rounding, by the type of the rows."""
+
+Weighted = tuple[np.ndarray, np.ndarray]
+"""Projections of some rows, and what each row weighs."""
 
 SAMPLE_ROWS = 4000
 """Rows of a class that skewness is judged by."""
@@ -41,15 +44,14 @@ def settle_by_rows(
     wanted = {c for places, share in zip(unsettled, shares) if len(places) for c in np.flatnonzero(share).tolist()}
     if not wanted:
         return list(found)
-    samples = class_samples(rows, ClassShares.of(wanted, moments.counts, SAMPLE_ROWS, seed=0))
-    results = []
-    for directions, places, share in zip(found, unsettled, shares):
-        if len(places):
-            signs = np.ones(directions.n_directions, dtype=directions.vectors.dtype)
-            signs[places] = _tail_signs(directions, places, share, samples)
-            directions = replace(directions, vectors=directions.vectors.combined(np.diag(signs)))
-        results.append(directions)
-    return results
+    seen: list[list[Weighted]] = [[] for _ in found]
+    for c, sample in class_samples(rows, ClassShares.of(wanted, moments.counts, SAMPLE_ROWS, seed=0)):
+        own = np.ones(sample.n_rows) if sample.weights is None else sample.weights
+        for directions, places, share, parts in zip(found, unsettled, shares, seen):
+            if len(places) and share[c]:
+                projections = directions.vectors.columns(places).projected(sample.rows)
+                parts.append((projections, share[c] * own / own.sum()))
+    return [_turned(*found_and_seen) for found_and_seen in zip(found, unsettled, seen)]
 
 
 def _unsettled(directions: Directions, quotient: Quotient, dtype: np.dtype) -> np.ndarray:
@@ -58,15 +60,12 @@ def _unsettled(directions: Directions, quotient: Quotient, dtype: np.dtype) -> n
     return np.flatnonzero(means <= SAYS_NOTHING[np.dtype(dtype)] * np.sqrt(np.maximum(directions.values, 0)))
 
 
-def _tail_signs(
-    directions: Directions, columns: np.ndarray, shares: np.ndarray, samples: dict[int, RowBlock]
-) -> np.ndarray:
-    """Signs from the rows of a mixture of classes, each weighing its share."""
-    projections, weights = [], []
-    for c in np.flatnonzero(shares).tolist():
-        sample = samples[c]
-        projections.append(directions.vectors.columns(columns).projected(sample.rows))
-        own = np.ones(sample.n_rows) if sample.weights is None else sample.weights
-        weights.append(shares[c] * own / own.sum())
-    together, weight = np.concatenate(projections).astype(np.float64), np.concatenate(weights)
-    return skewness_signs(together - np.average(together, axis=0, weights=weight), weight)
+def _turned(directions: Directions, places: np.ndarray, parts: Sequence[Weighted]) -> Directions:
+    """With the signs at these places from what rows of classes project to, each class weighing its share."""
+    if not len(places):
+        return directions
+    together, weight = (np.concatenate(values) for values in zip(*parts))
+    together = together.astype(np.float64)
+    signs = np.ones(directions.n_directions, dtype=directions.vectors.dtype)
+    signs[places] = skewness_signs(together - np.average(together, axis=0, weights=weight), weight)
+    return replace(directions, vectors=directions.vectors.combined(np.diag(signs)))

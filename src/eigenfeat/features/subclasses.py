@@ -103,8 +103,8 @@ def _centres(rows: RowSource, counts: np.ndarray, count: int, rng: np.random.Ran
     samples = class_samples(rows, ClassShares.of(cut, counts, SAMPLE_ROWS, int(rng.randint(2**31 - 1))))
     seeds = {c: int(rng.randint(2**31 - 1)) for c in cut}
     return {
-        c: KMeans(n_clusters[c], n_init=1, random_state=seeds[c]).fit(dense(samples[c].rows)).cluster_centers_
-        for c in cut
+        c: KMeans(n_clusters[c], n_init=1, random_state=seeds[c]).fit(dense(sample.rows)).cluster_centers_
+        for c, sample in samples
     }
 
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import linalg
 
+from eigenfeat._threads import blas_beside_ours
 from eigenfeat.linear.objective import Curvature, LogitObjective, LogitPoint
 from eigenfeat.linear.quasi_newton import Corrected, Pairs
 from eigenfeat.linear.steps import PreconditionerAt, Step, line_search
@@ -34,16 +35,18 @@ def newton_steps(
     """
     point, n_passes, reference = start, 0.0, None
     while True:
-        preconditioner = Corrected(preconditioner_at(point, n_passes), pairs)
-        curvature = objective.curvature(point)
-        energy = float(np.vdot(point.gradient, preconditioner.solve(point.gradient)))
-        reference = reference or energy
-        # Loose far from the optimum, tighter as the gradient falls: fast in the end, no waste at first.
-        accuracy = min(0.3, (energy / reference) ** 0.25)
-        direction, left, n_products = conjugate_gradient(curvature, point.gradient, preconditioner, accuracy, pairs)
-        del preconditioner  # the next one is built in its memory
-        slope = float(np.vdot(point.gradient, direction))
-        reached, step = line_search(objective, point, direction, slope)
+        of_rows = preconditioner_at(point, n_passes)
+        with blas_beside_ours(point.gradient.shape[1]):
+            preconditioner = Corrected(of_rows, pairs)
+            curvature = objective.curvature(point)
+            energy = float(np.vdot(point.gradient, preconditioner.solve(point.gradient)))
+            reference = reference or energy
+            # Loose far from the optimum, tighter as the gradient falls: fast in the end, no waste at first.
+            accuracy = min(0.3, (energy / reference) ** 0.25)
+            direction, left, n_products = conjugate_gradient(curvature, point.gradient, preconditioner, accuracy, pairs)
+            del of_rows, preconditioner  # the next one is built in its memory
+            slope = float(np.vdot(point.gradient, direction))
+            reached, step = line_search(objective, point, direction, slope)
         n_passes = 1 + (step != 1) + n_products * curvature.passes.n_rows / objective.passes.n_rows
         yield Step(reached, n_products, n_passes, step, 0.5 * (left - slope))
         point = reached

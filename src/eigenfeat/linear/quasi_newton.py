@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from eigenfeat._threads import blas_beside_ours
 from eigenfeat.linear.objective import LogitObjective, LogitPoint
 from eigenfeat.linear.preconditioners import Preconditioner
 from eigenfeat.linear.steps import PreconditionerAt, Step, line_search
@@ -41,17 +42,18 @@ def quasi_newton_steps(
     estimates: deque[float] = deque(maxlen=MEMORY)
     while True:
         preconditioner = preconditioner_at(point, n_passes)
-        # A step that had to be cut short went where the preconditioner is wrong: no scale for all directions.
-        direction = -two_loop(point.gradient, pairs, preconditioner, rescale=step > 0.1)
-        slope = float(np.vdot(point.gradient, direction))
-        if slope >= 0:  # rounding spoilt the pairs
-            pairs.clear()
-            direction = -preconditioner.solve(point.gradient)
+        with blas_beside_ours(point.gradient.shape[1]):
+            # A step that had to be cut short went where the preconditioner is wrong: no scale for all directions.
+            direction = -two_loop(point.gradient, pairs, preconditioner, rescale=step > 0.1)
             slope = float(np.vdot(point.gradient, direction))
-        reached, step = line_search(objective, point, direction, slope)
-        change = reached.gradient - point.gradient
-        if step and np.vdot(direction, change) > 0:
-            pairs.append((step * direction, change))
+            if slope >= 0:  # rounding spoilt the pairs
+                pairs.clear()
+                direction = -preconditioner.solve(point.gradient)
+                slope = float(np.vdot(point.gradient, direction))
+            reached, step = line_search(objective, point, direction, slope)
+            change = reached.gradient - point.gradient
+            if step and np.vdot(direction, change) > 0:
+                pairs.append((step * direction, change))
         n_passes = 1.0 + (step != 1)
         estimates.append(-0.5 * preconditioner.optimism * slope)
         del preconditioner  # the next one is built in its memory

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from scipy import linalg
 
+from eigenfeat._threads import blas_threads
 from eigenfeat.linear.passes import Passes
-from eigenfeat.rows import products_with, row_blocks
+from eigenfeat.rows import over_parts, products_with, row_blocks
 
 #: Rows a block of the Gram matrix, where they are made: making them once more for every other block takes little beside
 #: the products.
@@ -39,10 +41,22 @@ class HeldSample:
         return linalg.get_blas_funcs("syrk", (self.rows,))(1.0, self.rows.T, trans=1, lower=1)
 
     def times(self, C: np.ndarray) -> np.ndarray:
-        return self.rows @ C.astype(self.rows.dtype)
+        return _product(self.rows, C.astype(self.rows.dtype))
 
     def back(self, V: np.ndarray) -> np.ndarray:
-        return self.rows.T @ V
+        return _product(self.rows.T, V)
+
+
+def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """``A B`` of few columns, rows of A shared by as many threads as linear algebra may use."""
+    product = np.empty((len(A), B.shape[1]), np.result_type(A, B))
+
+    def run(parts: Sequence[slice]) -> None:
+        for part in parts:
+            np.matmul(A[part], B, out=product[part])
+
+    over_parts(row_blocks(len(A), 1, 1, -(-len(A) // blas_threads())), run)
+    return product
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,8 +53,16 @@ def held(source: RowSource, batch_size: int | None = 1024) -> np.ndarray:
     if source.n_rows is None:
         return np.concatenate([dense(block.rows).astype(source.dtype) for block in source.blocks(batch_size)])
     rows = np.empty((source.n_rows, source.n_columns), dtype=source.dtype)
-    for block in source.blocks(batch_size):
-        rows[block.selection] = dense(block.rows)
+    if not isinstance(source, RandomRows):
+        for block in source.blocks(batch_size):
+            rows[block.selection] = dense(block.rows)
+        return rows
+
+    def run(part: Sequence[slice]) -> None:
+        for chosen in part:
+            rows[chosen] = dense(source.rows(chosen))
+
+    over_parts(row_blocks(source.n_rows, 1, 1, batch_size or source.default_batch), run)
     return rows
 
 
