@@ -13,6 +13,7 @@ import eigenfeat
 from eigenfeat import MultinomialLogit
 from eigenfeat.export.archive import Refusal
 from eigenfeat.export.stage_checks import check_csr, check_fitted, check_map, check_width
+from eigenfeat.features.hat_products import HatProductMap
 from eigenfeat.features.maps import (
     FEATURE_MAPS,
     CallableMap,
@@ -42,6 +43,10 @@ AFFINE = Affine.of(rng.normal(size=(4, 3)), np.zeros(3))
 DUAL = Affine(DualVectors(RowStore(sparse.csr_array(X)), np.arange(5), rng.normal(size=(5, 3))))
 SPLINE = SplineMap().fit(AFFINE.apply(X))
 LAYER = FeatureLayer(AFFINE, SPLINE, np.ones(4))
+GRID = np.sort(rng.normal(size=(3, 5)), axis=1)
+HATS = HatProductMap(
+    SplineMap().fit(AFFINE.apply(X)[:, :2]), 5, GRID, np.array([5, 2, 3]), np.array([[0, 2], [1, 0]]), 2
+)
 KERNEL = KernelExpansion(Kernel("rbf"), X, rng.normal(size=(20, 2)), np.zeros(2))
 COLUMNS = KernelExpansion(Kernel("precomputed"), np.array([0, 3]), rng.normal(size=(2, 2)), np.zeros(2))
 AUTOENCODER = TiedAutoencoder(rng.normal(size=(4, 6)), np.zeros(6), np.zeros(4), 1.0, 0.1, False)
@@ -59,7 +64,8 @@ BENT = TreatedColumns(np.zeros(4), np.ones(4), np.array([1, 3]), PIECES, 2 * PIE
 
 GOOD = [
     AFFINE, DUAL, LAYER, replace(LAYER, feature_map=ProductMap(SPLINE)),
-    replace(LAYER, feature_map=SmoothSplineMap(SPLINE, 2.0)),
+    replace(LAYER, feature_map=SmoothSplineMap(SPLINE, 2.0)), replace(LAYER, feature_map=HATS),
+    replace(LAYER, feature_map=HatProductMap(SPLINE, 5, GRID)),
     replace(LAYER, feature_map=FEATURE_MAPS["cubic"]), KERNEL, COLUMNS, WithConstant(),
     BaseMap.of(StandardScaler().fit(X), X), Softmax(2.0), GAUSSIAN, HUBER,
     GeometricMean((Chain((AFFINE, Softmax())), Chain((DUAL, Softmax())))), EstimatorScores(LOGIT, "predict_proba", 3),
@@ -133,6 +139,23 @@ def broken():
     yield "pairs", replace(LAYER, feature_map=ProductMap(SPLINE, ((0, 3),)))
     yield "negative pairs", replace(LAYER, feature_map=ProductMap(SPLINE, ((0, -1),)))
     yield "base of products", replace(LAYER, feature_map=ProductMap(SplineMap()))
+    for name, forged in {
+        "hats": {"n_hats": np.array([5, 6, 2])},
+        "one hat": {"n_hats": np.array([5, 1, 2])},
+        "hats of another": {"n_hats": np.array([5, 2])},
+        "no whole hats": {"n_hats": np.array([5.0, 2.0, 3.0])},
+        "pairs of hats": {"pairs": np.array([[0, 3]])},
+        "negative pairs of hats": {"pairs": np.array([[0, -1]])},
+        "triples": {"pairs": np.array([[0, 1, 2]])},
+        "base of hats": {"n_base": 3},
+        "negative base": {"n_base": -1},
+        "base of more": {"n_base": 4},
+        "grid": {"knots": GRID[:2]},
+        "descending grid": {"knots": GRID[:, ::-1]},
+        "no grid": {"knots": None},
+        "knots of a grid": {"n_knots": 4},
+    }.items():
+        yield name, replace(LAYER, feature_map=replace(HATS, **forged))
     yield "callable", replace(LAYER, feature_map=CallableMap(np.abs, 3))
     yield "plain", replace(LAYER, feature_map=PlainMap("cubic"))
     yield "coefficients", replace(KERNEL, coefficients=np.ones((19, 2)))

@@ -5,16 +5,25 @@ import pytest
 from scipy.interpolate import BSpline
 
 from eigenfeat.features.column_basis import (
+    FEWEST_BENT,
     FEWEST_KNOTS,
-    FEWEST_VALUES,
+    FEWEST_OF_CHOSEN,
+    MOST_CODES,
     MOST_KNOTS,
     PRODUCT_COLUMNS,
+    are_codes,
+    bin_edges,
+    chosen_surfaces,
     column_basis,
     curved_columns,
+    leave_room,
     most_columns,
     n_products,
+    n_values,
     product_knots,
+    summaries_of,
 )
+from eigenfeat.features.column_summary import FEWEST_VALUES
 from eigenfeat.features.hat_products import HatProductMap
 from eigenfeat.rows import RowSample
 
@@ -40,7 +49,7 @@ def test_inputs_come_first_with_a_mean_square_of_one(table):
 
 def test_splines_are_those_of_de_boor_on_weighted_quantiles(table):
     """Against scipy's B-splines; columns of few values have none."""
-    assert curved_columns(sample(table)) == [0, 2]
+    assert curved_columns(n_values(sample(table))) == [0, 2]
     basis = column_basis(sample(table), 6, False)
     n_functions = basis.feature_map.n_columns(1)
     inner = basis.feature_map.knots[:, 3:-3]
@@ -104,10 +113,81 @@ def test_more_columns_than_products_are_made_for_are_refused():
     assert column_basis(sample(rows), 6, False).apply(rows).shape[1] > rows.shape[1]
 
 
-def test_columns_of_few_values_are_left_as_they_are():
-    rows = np.column_stack([np.arange(100) % (FEWEST_VALUES - 1), np.zeros(100)]).astype(float)
+def test_columns_of_two_values_are_left_as_they_are():
+    rows = np.column_stack([np.arange(100) % (FEWEST_BENT - 1), np.zeros(100)]).astype(float)
     made = column_basis(sample(rows), 6, False).apply(rows)
     assert made.shape == (100, 2) and (made[:, 1] == 0).all()
+
+
+@pytest.mark.parametrize("count", range(FEWEST_BENT, MOST_CODES + 1))
+def test_splines_tell_few_values_all_apart(count):
+    """Any function of codes is one of their splines, however often each is there."""
+    shares = np.random.default_rng(count).dirichlet(np.ones(count))
+    codes = np.random.default_rng(0).choice(count, 2000, p=0.9 * shares + 0.1 / count).astype(float)[:, None]
+    functions = column_basis(sample(codes), 6, False).apply(np.arange(count, dtype=float)[:, None])[:, 1:]
+    assert np.linalg.matrix_rank(functions, tol=1e-6) == count
+    np.testing.assert_allclose(functions.sum(axis=1), 1)
+
+
+def test_tables_of_codes_are_told_from_amounts_and_indicators():
+    assert are_codes(np.array([3, 4, 8, 2])) and not are_codes(np.array([3, 4, 9, 2])) and not are_codes(np.full(9, 2))
+
+
+def test_all_products_of_too_many_columns_are_of_those_of_more_than_codes():
+    numbers = np.full(most_columns(), 100)
+    assert curved_columns(np.append(numbers, FEWEST_BENT), products=True) == list(range(most_columns()))
+    assert curved_columns(np.append(numbers[1:], FEWEST_BENT), products=True) == list(range(most_columns()))
+    assert len(curved_columns(np.append(numbers, FEWEST_BENT))) == most_columns() + 1
+    assert FEWEST_BENT < FEWEST_VALUES
+
+
+# ------------------------------------------------------------------ chosen pairs
+
+
+def test_chosen_pairs_have_surfaces_and_others_none(table):
+    """Of an indicator with a column, what does not depend on the place of the indicator among the columns."""
+    basis = column_basis(sample(table), 6, True, [(1, 2)])
+    splines = column_basis(sample(table), 6, False).apply(table)
+    made = basis.apply(table)
+    np.testing.assert_array_equal(made[:, : splines.shape[1]], splines)
+    surface = made[:, splines.shape[1] :].reshape(len(table), 2, MOST_KNOTS)
+    np.testing.assert_allclose(surface.sum(axis=2), 2 * np.column_stack([1 - table[:, 1], table[:, 1]]), atol=1e-12)
+    knots = basis.feature_map.knots[basis.feature_map.pairs[0][basis.feature_map.pairs[0] == 1][0]]
+    expected = np.quantile(table[:, 2], np.linspace(0, 1, MOST_KNOTS), method="inverted_cdf")
+    np.testing.assert_allclose(knots, expected)
+    order = [2, 0, 1]
+    moved = column_basis(sample(table[:, order]), 6, True, [(2, 0)]).apply(table[:, order])
+    np.testing.assert_allclose(np.sort(moved, axis=1), np.sort(made, axis=1), atol=1e-12)
+
+
+def test_chosen_surfaces_stay_within_bounds_and_the_first_pairs_stay():
+    pairs = [(i, j) for i in range(20) for j in range(i + 1, 20)]
+    for n_pairs in (1, 5, 12, 30, 190):
+        n_knots, kept = chosen_surfaces(pairs[:n_pairs], np.full(20, 50), 6)
+        room = PRODUCT_COLUMNS - 8 * 20
+        assert kept == pairs[: len(kept)] and len(kept) * n_knots**2 <= room
+        assert FEWEST_OF_CHOSEN <= n_knots <= MOST_KNOTS
+        assert len(kept) == n_pairs or (n_knots == FEWEST_OF_CHOSEN and (len(kept) + 1) * n_knots**2 > room)
+    assert chosen_surfaces(pairs, np.full(20, 2), 6)[1] == pairs[: PRODUCT_COLUMNS // 4]
+    assert chosen_surfaces(pairs[:10], np.full(20, 2), 6) == (MOST_KNOTS, pairs[:10])
+    assert leave_room(np.full(20, 50), 6) and not leave_room(np.full(74, 50), 6)
+
+
+def test_no_pair_makes_no_surface(table):
+    none = column_basis(sample(table), 6, True, [])
+    np.testing.assert_array_equal(none.apply(table), column_basis(sample(table), 6, False).apply(table))
+
+
+def test_bins_are_of_equal_weight_and_a_value_that_many_rows_are_at_is_one():
+    rng = np.random.default_rng(0)
+    x = np.column_stack([rng.normal(size=3000), np.where(rng.random(3000) < 0.8, 0, rng.exponential(size=3000))])
+    even, heavy = (bin_edges(column, 3) for column in summaries_of(sample(x)))
+    np.testing.assert_allclose(even, np.quantile(x[:, 0], [1 / 3, 2 / 3], method="inverted_cdf"))
+    others = x[x[:, 1] > 0, 1]
+    assert heavy[0] == 0 and 0.3 < np.mean(others > heavy[1]) < 0.6
+    codes = rng.integers(0, 3, size=(300, 1)).astype(float)
+    assert bin_edges(summaries_of(sample(codes))[0], 3).tolist() == [0, 1]
+    assert len(bin_edges(summaries_of(sample(np.ones((5, 1))))[0], 3)) == 0
 
 
 def test_float32_rows_stay_float32(table):

@@ -89,3 +89,25 @@ def test_knots_are_quantiles_of_the_projections_it_is_fitted_to():
 def test_one_projection_has_no_pair():
     single = HatProductMap(IDENTITY, 3, np.array([[0.0, 1.0, 2.0]]))
     np.testing.assert_array_equal(single(np.array([[0.5]])), [[0.5]])
+
+
+def test_few_hats_and_chosen_pairs_are_columns_of_all_hats_of_all_pairs():
+    """A projection of two values has two hats; the base is given the first projections only."""
+    rng = np.random.default_rng(4)
+    rows = np.column_stack([rng.uniform(-2, 3, 40), rng.uniform(-4, 4, 40), rng.integers(0, 2, 40)])
+    few = np.array([KNOTS[0], KNOTS[2], [0.0, 1.0, 1.0, 1.0]])
+    some = HatProductMap(IDENTITY, 4, few, np.array([4, 4, 2]), np.array([[2, 0], [0, 1]]), 2)
+    made = some(rows)
+    assert made.shape == (40, some.n_columns(3)) == (40, 2 + 8 + 16)
+    names = some.feature_names(["a", "b", "c"])
+    assert names[:3] == ["a", "b", "c_x_a_hat0_0"] and len(set(names)) == made.shape[1]
+    np.testing.assert_array_equal(made[:, :2], rows[:, :2])
+    hats = products(HatProductMap(IDENTITY, 4, few[:2]), rows[:, :2])[:, 0]
+    np.testing.assert_allclose(made[:, 10:].reshape(40, 4, 4), hats)
+    of_first, switch = hats.sum(axis=2), np.column_stack([1 - rows[:, 2], rows[:, 2]])
+    np.testing.assert_allclose(made[:, 2:10].reshape(40, 2, 4), switch[:, :, None] * of_first[:, None, :], atol=1e-12)
+
+
+def test_no_pairs_leave_the_base():
+    none = HatProductMap(IDENTITY, 4, KNOTS, pairs=np.empty((0, 2), dtype=np.intp))
+    np.testing.assert_array_equal(none(KNOTS.T.copy()), KNOTS.T)

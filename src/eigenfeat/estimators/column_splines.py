@@ -51,9 +51,9 @@ class ColumnSplines(FeaturesMixin, Estimator):
 
     Notes
     -----
-    A column of fewer than five values is not bent. Scale the columns first (`ColumnScaler`): ``s`` is one factor, which
-    brings the mean square over all columns to one. Knots are learnt from 20,000 rows at most, chosen by a hash of their
-    numbers.
+    A column of two values is not bent; of three or four, as codes of categories have, splines tell all apart. Scale the
+    columns first (`ColumnScaler`): ``s`` is one factor, which brings the mean square over all columns to one. Knots are
+    learnt from 20,000 rows at most, chosen by a hash of their numbers.
 
     References
     ----------
@@ -122,5 +122,5 @@ class ColumnSplines(FeaturesMixin, Estimator):
 
 def basis_names(basis: FeatureLayer, names: Sequence[str]) -> list[str]:
     """What the columns of a basis are called."""
-    curved = [names[int(j)] for j in np.flatnonzero(basis.projection.vectors.toarray().any(axis=1))]
+    curved = [names[int(j)] for j in basis.projection.vectors.toarray().argmax(axis=0)]
     return [*names, *basis.feature_map.feature_names(curved)]

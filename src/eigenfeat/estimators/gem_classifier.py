@@ -23,18 +23,16 @@ from eigenfeat.estimators.gem_choices import (
 )
 from eigenfeat.estimators.gem_classifier_base import (
     DEFAULT_PENALTY,
-    MOST_SPLINED,
     GEMClassifierBase,
     LastStage,
 )
 from eigenfeat.estimators.gem_streaming import StreamedTraining
 from eigenfeat.estimators.gem_trial_rows import TrialFit
 from eigenfeat.estimators.gem_trials import Recipe
-from eigenfeat.estimators.streaming import has_sparse_blocks
 from eigenfeat.estimators.validation import warn_of_temperature
-from eigenfeat.features.column_basis import curved_columns, n_products
+from eigenfeat.features.column_basis import Pairs
 from eigenfeat.features.stack import layer_moments, timed
-from eigenfeat.rows import ArrayRows, RandomRows, current, held
+from eigenfeat.rows import RandomRows, current, held
 from eigenfeat.stages import Affine, Beside, Chain, EstimatorScores, Fitted, Stage
 
 
@@ -84,8 +82,10 @@ class GEMClassifier(GEMClassifierBase):
         What the treated columns pass through first: `ColumnSplines`, the same with products of pairs of columns, up to
         100 leading principal axes, or any scikit-learn transformer such as ``RBFSampler`` or ``Nystroem``; rows pass
         through it block by block. "auto" tries none and "splines" where there are at most 100 columns with values of
-        their own, as pixels have not, "products" where these make no more columns than there are rows and splines were
-        no worse than none, and "axes" where `fit` is given rows without labels.
+        their own, as pixels have not, "products" where splines were no worse than none, and "axes" where `fit` is
+        given rows without labels. Of more than 2000 rows, products are of the pairs of columns that tell classes apart
+        beyond what each column does, as far as they make 600 columns with the splines; of fewer, whose trials leave
+        all rows out in turn, of all pairs, where these make no more columns than rows.
     alpha : "auto" or float
         Penalty of the logit, on a mean loss; "auto" tries 100, 10, 1, 0.1 and 0.01 over the number of different rows,
         as far as it is downhill.
@@ -117,6 +117,8 @@ class GEMClassifier(GEMClassifierBase):
     trials_ : list of dict
         Every trial: its settings, on how many splits, penalty (alpha times rows), temperature, log loss, error and
         seconds.
+    column_pairs_ : list of (str, str)
+        Of ``base_map="products"``: columns that get a surface together, those first that tell most.
     stacks_ : tuple of `eigenfeat.features.stack.Stack`
         The layers of each member as a value, with what is known of each direction.
     kept_ : `eigenfeat.rows.Kept`
@@ -279,7 +281,7 @@ class GEMClassifier(GEMClassifierBase):
         n_rows = training.n_different
         free, start = self._free(training)
         nothing_to_find = not free and self.alpha != "auto" and start.label_smoothing == 0
-        rows = None if self.classifier is not None or nothing_to_find else training.trials()
+        rows = None if self.classifier is not None or nothing_to_find else training.trials
         if rows is None or not rows.splits:
             alpha = DEFAULT_PENALTY / n_rows if self.alpha == "auto" else self.alpha
             self.choices_, self.trials_ = start.params | {"alpha": alpha}, []
@@ -306,9 +308,7 @@ class GEMClassifier(GEMClassifierBase):
 
     def _free(self, training: Any) -> tuple[Candidates, Recipe]:
         """Candidates of what is left to us, and where the search starts."""
-        without = () if training.more is None or self.invariances else ("axes",)
-        none, *others = self._bases(training)
-        candidates: Candidates = {"base_map": (none, *without, *others), **CANDIDATES}
+        candidates: Candidates = {"base_map": self._bases(training), **CANDIDATES}
         given = {name: getattr(self, name) for name in candidates}
         lists = [name for name in PER_LAYER if isinstance(getattr(self, name), list)]
         if is_auto(self.n_layers) and lists:
@@ -317,16 +317,15 @@ class GEMClassifier(GEMClassifierBase):
         return free, Recipe(**given | {name: values[0] for name, values in free.items()})
 
     def _bases(self, training: Any) -> tuple[str | None, ...]:
-        """Base maps that may serve: those of single columns where columns are few and each has a meaning of its own."""
-        rows = training.rows
-        pixels = self.columns_ is not None and self.columns_.are_pixels
-        is_sparse = rows.is_sparse if isinstance(rows, ArrayRows) else has_sparse_blocks(rows)
-        if is_sparse or pixels or rows.n_columns > MOST_SPLINED or self.invariances:
+        """Base maps that may serve."""
+        if not is_auto(self.base_map) or self.classifier is not None or self.invariances:
             return (None,)
-        n_curved = len(curved_columns(training.basis_sample))
-        if 0 < n_products(n_curved) <= training.n_different:  # of fewer rows they were never better than splines
-            return None, "splines", "products"
-        return (None, "splines") if n_curved else (None,)
+        axes = () if training.more is None else ("axes",)
+        pixels = self.columns_ is not None and self.columns_.are_pixels
+        return (None, *axes, *training.bases_of_columns(pixels))
+
+    def _surface_pairs(self, training: Any) -> Pairs | None:
+        return training.telling_pairs
 
     # ------------------------------------------------------------------ a last stage of the user's
 

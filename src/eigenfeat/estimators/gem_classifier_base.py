@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
-from eigenfeat._sklearn import COUNT, POSITIVE, HasMethods, Interval, Real, StrOptions
+from eigenfeat._sklearn import COUNT, POSITIVE, HasMethods, Interval, Real, StrOptions, check_feature_names_in
 from eigenfeat.estimators.column_scaler import treated_rows
-from eigenfeat.estimators.column_splines import N_KNOTS, basis_names, basis_sample
+from eigenfeat.estimators.column_splines import N_KNOTS, basis_names
 from eigenfeat.estimators.edge import ScoresMixin
 from eigenfeat.estimators.gem_base import GEMFeaturesMixin, check_events
+from eigenfeat.estimators.gem_columns import ColumnsOfTraining
 from eigenfeat.estimators.gem_streaming import (
     BASE_ROWS,
     StreamedTraining,
@@ -24,18 +26,18 @@ from eigenfeat.estimators.gem_streaming import (
     warn_of_gaps,
     with_class_weights,
 )
-from eigenfeat.estimators.gem_trial_rows import TrialRows
+from eigenfeat.estimators.gem_trial_rows import TrialRows, sample_by_key
 from eigenfeat.estimators.key_sketch import n_distinct
 from eigenfeat.estimators.memory import expected_of_settings, warn_of_memory
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.estimators.streaming import held_rows, is_stream, refuse_beside_stream
 from eigenfeat.estimators.unlabelled import beside
 from eigenfeat.estimators.validation import check_class_labels, check_weights, class_weights, left_out_keys
-from eigenfeat.features.column_basis import column_basis
+from eigenfeat.features.column_basis import Pairs, column_basis, crossed_columns
 from eigenfeat.features.layer import direction_parts
 from eigenfeat.features.stack import Stack, StackSettings, fit_stack, largest_class, refuse_equal_members, timed
 from eigenfeat.moments import Moments
-from eigenfeat.rows import ArrayRows, ChosenRows, Kept, LabelledRows, RandomRows, RowSample
+from eigenfeat.rows import ArrayRows, ChosenRows, Kept, LabelledRows, RandomRows
 from eigenfeat.scores.axes import ROWS_AN_AXIS, leading_axes
 from eigenfeat.solvers import DenseVectors
 from eigenfeat.stages import Affine, BaseMap, Beside, Chain, FeatureLayer, Fitted, GeometricMean, Softmax, Stage
@@ -43,16 +45,13 @@ from eigenfeat.stages import Affine, BaseMap, Beside, Chain, FeatureLayer, Fitte
 DEFAULT_PENALTY = 1.0
 """``alpha`` times the different rows where there is nothing to choose it on."""
 
-MOST_SPLINED = 100
-"""Columns up to which a basis of single columns is tried: of wide rows they say little."""
-
 MOST_AXES = 100
 """Leading principal axes that ``base_map="axes"`` takes: GEM compares second moments, which are told from noise along
 more of them than third moments are."""
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingRows:
+class TrainingRows(ColumnsOfTraining):
     """What a fit of members is made of.
 
     Attributes
@@ -83,18 +82,18 @@ class TrainingRows:
         weights = self.rows.weights
         return n_distinct(self.own_keys if weights is None else self.own_keys[weights > 0])
 
+    @cached_property
     def trials(self) -> TrialRows:
         """What settings are tried on."""
         return TrialRows.of(self.rows, self.classes, self.own_keys, self.keys, self.events)
 
+    def screened(self, count: int) -> tuple[RandomRows, np.ndarray, np.ndarray]:
+        chosen = sample_by_key(self.own_keys, np.asarray(self.rows.labels), self.rows.weights, count)
+        return ChosenRows(self.rows, chosen), self.keys[chosen], self.own_keys[chosen]
+
     def sample(self, count: int) -> tuple[Any, np.ndarray]:
         """All rows, which are at hand, and their keys."""
         return self.rows, self.own_keys
-
-    @cached_property
-    def basis_sample(self) -> RowSample:
-        """What a basis of the columns is learnt from."""
-        return basis_sample(self.rows)
 
     def behind(self, rows: Any) -> TrainingRows:
         """The same with other rows: these behind a base map."""
@@ -190,10 +189,15 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         if name == "axes":
             return Chain((principal_axes(training),))
         if isinstance(name, str):
-            return Chain((column_basis(training.basis_sample, N_KNOTS, name == "products"),))
+            pairs = self._surface_pairs(training) if name == "products" else None
+            return Chain((column_basis(training.basis_sample, N_KNOTS, name == "products", pairs),))
         rows, _ = training.sample(BASE_ROWS)
         self.base_map_ = clone(name).fit(rows.array, rows.labels)
         return Chain((BaseMap.of(self.base_map_, rows.array),))
+
+    def _surface_pairs(self, training: Any) -> Pairs | None:
+        """Pairs of columns that "products" are made of; None for all of them."""
+        return None
 
     def _behind(self, base: Chain, training: Any) -> Any:
         """The training rows after a base map, which becomes a part of the model."""
@@ -299,6 +303,14 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         return [f"base{i}" for i in range(self._inputs.n_columns(len(names)))]
 
     # ------------------------------------------------------------------ explain
+
+    @property
+    def column_pairs_(self) -> list[tuple[str, str]]:
+        """Columns that get a surface together, by name, those first that tell most beyond what each does."""
+        check_is_fitted(self, "fitted_")
+        basis = next((stage for stage in self._inputs.stages if isinstance(stage, FeatureLayer)), None)
+        names = check_feature_names_in(self, None)
+        return [] if basis is None else [(names[i], names[j]) for i, j in crossed_columns(basis)]
 
     def reliance(self, X):
         """How much the classifier leans on each direction of the last layer, on these rows.

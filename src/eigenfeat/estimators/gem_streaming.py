@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from eigenfeat.estimators.column_splines import basis_sample
+from eigenfeat.estimators.gem_columns import ColumnsOfTraining
 from eigenfeat.estimators.gem_trial_rows import TrialRows, search_rows, taken_of_class
 from eigenfeat.estimators.key_sketch import CLASS_KEYS, DistinctKeys
 from eigenfeat.estimators.memory import expected_of_settings
@@ -26,7 +26,6 @@ from eigenfeat.rows import (
     ClassTotals,
     CodedStream,
     RowBlock,
-    RowSample,
     RowSource,
     Statistic,
     current,
@@ -101,7 +100,7 @@ class RowsBelow(Statistic):
 
 
 @dataclass(frozen=True, eq=False)
-class StreamedTraining:
+class StreamedTraining(ColumnsOfTraining):
     """What a fit of members is made of, where rows are read a block at a time: see `TrainingRows`.
 
     Attributes
@@ -142,10 +141,15 @@ class StreamedTraining:
     def n_different(self) -> int:
         return self.n_present if self._repeats else self.seen.keys.count
 
+    @cached_property
     def trials(self) -> TrialRows:
         """Settings are tried on a sample."""
         sample, keys = self.sample(search_rows(self.raw.n_rows, len(self.classes)))
         return TrialRows.of_sample(sample, self.classes, keys, keys)
+
+    def screened(self, count: int) -> tuple[ArrayRows, np.ndarray, np.ndarray]:
+        rows, keys = self.sample(count)
+        return rows, keys, keys
 
     def sample(self, count: int) -> tuple[ArrayRows, np.ndarray]:
         """About ``count`` different rows, of every class those with the smallest keys, treated, and their keys."""
@@ -172,10 +176,6 @@ class StreamedTraining:
         chosen = ChosenStream(self.raw.source, index)
         raw = replace(self.raw, source=chosen, totals=chosen.summed(ClassTotals(), "labels of a part"))
         return replace(self, raw=raw, rows=inputs.over(raw))
-
-    @cached_property
-    def basis_sample(self) -> RowSample:
-        return basis_sample(self.rows)
 
     @cached_property
     def totals(self) -> ClassTotals:

@@ -34,6 +34,7 @@ MANY_NUMBERS = 50_000
 """Features of a trial, rows times columns, above which they are held in float32: products take half the time, and
 rounding moves penalties and temperatures by some 1e-5."""
 
+
 Split = tuple[np.ndarray, np.ndarray]
 """Training and left-out rows of a trial."""
 
@@ -88,6 +89,8 @@ class TrialRows:
     rows : RandomRows
         Before the base map, with labels that are indices into ``classes``.
     classes : (k,) array
+    keys : (n,) array of int
+        Equal for rows that are left out together.
     splits : list of (training rows, left-out rows)
     n_training : float
         Different rows of a training part, on average.
@@ -97,6 +100,7 @@ class TrialRows:
 
     rows: RandomRows
     classes: np.ndarray
+    keys: np.ndarray
     splits: list[Split]
     n_training: float
     events: np.ndarray | None = None
@@ -129,12 +133,17 @@ class TrialRows:
         n_parts, n_tried = next((parts, tried) for most, parts, tried in FOLDS if n_different <= most)
         splits = left_out_splits(keys, np.asarray(sample.labels), n_parts)[:n_tried]
         n_training = float(np.mean([n_distinct(own_keys[train]) for train, _ in splits])) if splits else 0.0
-        return cls(sample, classes, splits, n_training, events)
+        return cls(sample, classes, keys, splits, n_training, events)
 
     @property
     def n_numbers(self) -> int:
         """Of the rows, or of their scores where these are more."""
         return self.rows.n_rows * max(self.rows.n_columns, len(self.classes))
+
+    @property
+    def left_out_once(self) -> bool:
+        """Whether one part of the rows is left out, and no other."""
+        return len(self.splits) == 1
 
     def behind(self, base: Chain) -> TrialRows:
         """The same rows after a base map."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -102,7 +101,11 @@ def located(graph: Graph, knots: np.ndarray, projections: str) -> tuple[str, str
 def _hat_product(graph: Graph, hats: HatProductMap, projections: str, width: int) -> str:
     assert hats.knots is not None
     n_knots = hats.n_knots
-    within, place = located(graph, hats.knots, projections)
+    pairs, n_hats, _ = hats.grids(width)
+    last = hats.knots[np.arange(width), n_hats - 1].astype(np.float64)
+    beyond = np.maximum(np.arange(n_knots) - n_hats[:, None] + 1, 0)  # knots that are none, where no projection is
+    knots = np.where(beyond > 0, last[:, None] + beyond * np.maximum(1, np.abs(last))[:, None], hats.knots)
+    within, place = located(graph, knots, graph.add("Min", projections, last))
     rising = graph.add("Mul", within, place)
     falling = graph.add("Sub", within, rising)
     low, high = np.eye(n_knots)[:-1], np.eye(n_knots)[1:]  # of each piece, the hats at its two knots
@@ -111,13 +114,18 @@ def _hat_product(graph: Graph, hats: HatProductMap, projections: str, width: int
         graph.add("Einsum", falling, low, equation="npj,pa->nja"),
         graph.add("Einsum", rising, high, equation="npj,pa->nja"),
     )
-    pairs = np.array(list(combinations(range(width), 2)), dtype=int).reshape(-1, 2)
     first, second = (graph.add("Gather", functions, index, axis=1) for index in pairs.T)
     products = graph.add(
         "Mul", graph.add("Unsqueeze", first, np.array([3])), graph.add("Unsqueeze", second, np.array([2]))
     )
     surfaces = graph.reshape(graph.add("Mul", products, WEIGHT), 0, len(pairs) * n_knots**2)
-    return graph.beside(mapped(graph, hats.base, projections, width), surfaces)
+    there = np.arange(n_knots) < n_hats[:, None]
+    chosen = np.flatnonzero(there[pairs[:, 0], :, None] & there[pairs[:, 1], None, :])
+    if len(chosen) < len(pairs) * n_knots**2:
+        surfaces = graph.add("Gather", surfaces, chosen, axis=1)
+    n_bent = hats.n_bent(width)
+    bent = projections if n_bent == width else graph.add("Gather", projections, np.arange(n_bent), axis=1)
+    return graph.beside(mapped(graph, hats.base, bent, n_bent), surfaces)
 
 
 MAPS: dict[type, Callable[[Graph, Any, str, int], str]] = {

@@ -297,13 +297,7 @@ def check_map(feature_map: Any, n_projections: int) -> int:
             fits = isinstance(pair, tuple) and len(pair) == 2 and all(is_count(i, 0, n_projections - 1) for i in pair)
             demand(fits, "a product is of projections that are not there")
     elif isinstance(feature_map, HatProductMap):
-        check_map(feature_map.base, n_projections)
-        demand(is_count(feature_map.n_knots, 2), "the knots of products are no number")
-        n_products = n_projections * (n_projections - 1) // 2 * feature_map.n_knots**2
-        demand(n_products <= MOST_COLUMNS, "there are too many products")
-        check_numbers(feature_map.knots, (n_projections, feature_map.n_knots), "the knots of products")
-        assert feature_map.knots is not None
-        demand(bool((np.diff(feature_map.knots, axis=1) >= 0).all()), "the knots of products do not ascend")
+        _check_hats(feature_map, n_projections)
     elif isinstance(feature_map, SmoothSplineMap):
         demand(isinstance(feature_map.splines, SplineMap), "smooth splines are of something else")
         _check_spline(feature_map.splines, n_projections)
@@ -324,6 +318,26 @@ def check_map(feature_map: Any, n_projections: int) -> int:
         demand(isinstance(FEATURE_MAPS.get(feature_map.name), PlainMap), "a feature map is of unknown kind")
     demand(isinstance(feature_map.name, str), "a feature map has no name")
     return feature_map.n_columns(n_projections)
+
+
+def _check_hats(hats: HatProductMap, n_projections: int) -> None:
+    demand(is_count(hats.n_knots, 2), "the knots of products are no number")
+    demand(hats.n_base is None or is_count(hats.n_base, 0, n_projections), "products leave no such projections")
+    check_map(hats.base, hats.n_bent(n_projections))
+    if hats.n_hats is not None:
+        check_numbers(hats.n_hats, (n_projections,), "the hats of products", "i")
+        fits = bool(((hats.n_hats >= 2) & (hats.n_hats <= hats.n_knots)).all())
+        demand(fits, "there are other hats of products than knots")
+    n_pairs = n_projections * (n_projections - 1) // 2
+    if hats.pairs is not None:
+        check_numbers(hats.pairs, (None, 2), "the pairs of products", "i")
+        fits = bool(((hats.pairs >= 0) & (hats.pairs < n_projections)).all())
+        demand(fits, "a product is of projections that are not there")
+        n_pairs = len(hats.pairs)
+    demand(n_pairs * hats.n_knots**2 <= MOST_COLUMNS, "there are too many products")
+    check_numbers(hats.knots, (n_projections, hats.n_knots), "the knots of products")
+    assert hats.knots is not None
+    demand(bool((np.diff(hats.knots, axis=1) >= 0).all()), "the knots of products do not ascend")
 
 
 def _check_spline(spline: SplineMap, n_projections: int) -> None:

@@ -71,12 +71,12 @@ class ColumnSummary:
         shares = self.shares[elsewhere]
         return replace(self, values=self.values[elsewhere], shares=shares / (shares.sum() or 1.0))
 
-    def capped(self, share: float) -> ColumnSummary:
+    def capped(self, share: float, at_ends: float = 0.5) -> ColumnSummary:
         """With at most this share of the weight at any value, half of it at the ends; of few values all alike.
 
         What others have stays in proportion.
         """
-        most = np.where((self.values == self.low) | (self.values == self.high), share / 2, share)
+        most = np.where((self.values == self.low) | (self.values == self.high), share * at_ends, share)
         shares, heavy = self.shares, np.zeros(len(self.shares), dtype=bool)
         while (more := shares > most * (1 + 1e-12)).any():
             heavy |= more

@@ -103,6 +103,8 @@ def facts(subject: Subject) -> Facts:
     rows = subject.rows
     seconds = {name: s for step in subject.steps for name, s in (getattr(step, "stage_seconds_", None) or {}).items()}
     found = {**getattr(final, "choices_", {}), **getattr(final, "best_params_", {})}
+    if pairs := getattr(final, "column_pairs_", None):
+        found["column pairs"] = ", ".join(f"{a} x {b}" for a, b in pairs)
     return Facts(
         subject.name,
         tuple(type(step).__name__ for step in subject.steps),

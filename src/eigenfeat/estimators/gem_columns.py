@@ -1,0 +1,94 @@
+"""What GEM learns of the columns before it searches: how they are bent, and which pairs of them get surfaces."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from eigenfeat.estimators.column_splines import N_KNOTS, basis_sample
+from eigenfeat.estimators.gem_trial_rows import TrialRows
+from eigenfeat.estimators.key_sketch import n_distinct
+from eigenfeat.estimators.streaming import has_sparse_blocks
+from eigenfeat.features.column_basis import (
+    Pairs,
+    are_codes,
+    bin_edges,
+    chosen_surfaces,
+    column_basis,
+    curved_columns,
+    leave_room,
+    n_products,
+    n_values,
+    summaries_of,
+)
+from eigenfeat.features.interactions import BINS, binned, telling_pairs
+from eigenfeat.rows import ArrayRows, ChosenRows, RandomRows, RowSample
+
+MOST_SPLINED = 100
+"""Columns up to which a basis of single columns is tried: of wide rows they say little."""
+
+SCREENING_ROWS = 10_000
+"""Different rows that pairs of columns are judged on, at most."""
+
+
+class ColumnsOfTraining:
+    """What fits of rows in memory and of streams learn of the columns alike."""
+
+    rows: Any
+    classes: Any
+    n_different: Any
+
+    @property
+    def trials(self) -> TrialRows:
+        """What settings are tried on."""
+        raise NotImplementedError
+
+    def screened(self, count: int) -> tuple[RandomRows, np.ndarray, np.ndarray]:
+        """About so many different rows, keys of what is left out together, and their own keys."""
+        raise NotImplementedError
+
+    @cached_property
+    def basis_sample(self) -> RowSample:
+        """What a basis of the columns is learnt from."""
+        return basis_sample(self.rows)
+
+    @cached_property
+    def telling_pairs(self) -> Pairs | None:
+        """Pairs of columns that tell classes apart beyond what each does, judged on rows that no trial leaves out.
+
+        None where trials leave all rows out in turn, or the columns are too many.
+        """
+        if self.rows.n_columns > MOST_SPLINED or not self.trials.left_out_once:
+            return None
+        values = n_values(self.basis_sample)
+        if not leave_room(values, N_KNOTS):
+            return None
+        rows, keys, own_keys = self.screened(SCREENING_ROWS)
+        kept = np.flatnonzero(~np.isin(keys, self.trials.keys[self.trials.splits[0][1]]))
+        part = ChosenRows(rows, kept)
+        X, weights = part.rows(slice(None)), np.ones(len(kept)) if part.weights is None else part.weights
+        edges = [bin_edges(column, BINS) for column in summaries_of(self.basis_sample)]
+        told = [j for j, cuts in enumerate(edges) if len(cuts)]
+        pairs = telling_pairs(
+            [binned(X[:, j], edges[j]) for j in told],
+            column_basis(self.basis_sample, N_KNOTS).apply(X),
+            np.eye(len(self.classes))[part.labels],
+            weights * (n_distinct(own_keys[kept]) / weights.sum()),
+        )
+        return chosen_surfaces([(told[i], told[j]) for i, j in pairs], values, N_KNOTS)[1]
+
+    def bases_of_columns(self, pixels: bool) -> tuple[str, ...]:
+        """Base maps that may serve, where columns are few and each has a meaning of its own."""
+        is_sparse = self.rows.is_sparse if isinstance(self.rows, ArrayRows) else has_sparse_blocks(self.rows)
+        if is_sparse or self.rows.n_columns > MOST_SPLINED:
+            return ()
+        values = n_values(self.basis_sample)
+        if pixels and not are_codes(values):
+            return ()
+        if self.telling_pairs is None:  # of fewer rows than columns products were never better than splines
+            crossed = 0 < n_products(len(curved_columns(values, products=True))) <= self.n_different
+        else:
+            crossed = len(self.telling_pairs) > 0
+        return (*(("splines",) if curved_columns(values) else ()), *(("products",) if crossed else ()))
