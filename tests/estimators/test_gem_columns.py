@@ -78,9 +78,8 @@ def test_interactions_with_indicators_are_chosen_help_and_are_saved(tmp_path):
     splines = GEMClassifier(base_map="splines").fit(X, y)
     ours, theirs = (log_loss(y_new, m.predict_proba(X_new)) for m in (model, splines))
     assert ours - least < 0.7 * (theirs - least)
-    np.testing.assert_array_equal(
-        load(save(model, tmp_path / "m.skops")).predict_proba(X_new), model.predict_proba(X_new)
-    )
+    again = load(save(model, tmp_path / "model.skops"))
+    np.testing.assert_array_equal(again.predict_proba(X_new), model.predict_proba(X_new))
     assert set(again.column_pairs_[:2]) == {("x0", "x10"), ("x1", "x11")}
     assert any("x0_x_x10_hat" in name for name in model._input_names([f"x{j}" for j in range(14)]))
     assert splines.column_pairs_ == [] and not hasattr(GEMClassifier(), "column_pairs_")
