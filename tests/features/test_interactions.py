@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from eigenfeat.features.interactions import BEYOND_CHANCE, FEWEST_IN_CELL, binned, telling_pairs
+from eigenfeat.features.interactions import (
+    BEYOND_CHANCE,
+    FEWEST_IN_CELL,
+    MOST_TARGETS,
+    binned,
+    class_targets,
+    telling_pairs,
+)
 
 
 def bins_of(X, count=3):
@@ -97,3 +104,14 @@ def test_one_class_and_one_column_have_no_pair():
     X = np.random.default_rng(0).normal(size=(100, 3))
     assert telling_pairs(bins_of(X), X, np.ones((100, 1)), np.ones(100)) == []
     assert telling_pairs(bins_of(X[:, :1]), X[:, :1], np.eye(2)[np.arange(100) % 2], np.ones(100)) == []
+
+
+def test_sums_of_many_classes_tell_the_pairs_that_their_indicators_tell():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 8))
+    # Of 40 classes each has its own sign of two products.
+    y = 2 * rng.integers(0, 20, 4000) + (X[:, 1] * X[:, 4] + X[:, 2] * X[:, 6] > 0)
+    pairs = [telling_pairs(bins_of(X), X, targets, np.ones(4000)) for targets in (class_targets(y, 40), np.eye(40)[y])]
+    assert set(pairs[0][:2]) == set(pairs[1][:2]) == {(1, 4), (2, 6)}
+    assert class_targets(y, 40).shape == (4000, MOST_TARGETS)
+    np.testing.assert_array_equal(class_targets(y % 3, 3), np.eye(3)[y % 3])

@@ -23,7 +23,7 @@ from eigenfeat.features.column_basis import (
     n_values,
     summaries_of,
 )
-from eigenfeat.features.interactions import BINS, binned, telling_pairs
+from eigenfeat.features.interactions import BINS, binned, class_targets, telling_pairs
 from eigenfeat.rows import ArrayRows, ChosenRows, RandomRows, RowSample
 
 MOST_SPLINED = 100
@@ -74,7 +74,7 @@ class ColumnsOfTraining:
         pairs = telling_pairs(
             [binned(X[:, j], edges[j]) for j in told],
             column_basis(self.basis_sample, N_KNOTS).apply(X),
-            np.eye(len(self.classes))[part.labels],
+            class_targets(np.asarray(part.labels), len(self.classes)),
             weights * (n_distinct(own_keys[kept]) / weights.sum()),
         )
         return chosen_surfaces([(told[i], told[j]) for i, j in pairs], values, N_KNOTS)[1]

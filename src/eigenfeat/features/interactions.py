@@ -16,6 +16,9 @@ FEWEST_IN_CELL = 5.0
 BEYOND_CHANCE = 4.0
 """Standard deviations above what columns without an interaction have, from which a pair is taken."""
 
+MOST_TARGETS = 16
+"""Classes that are told apart one by one; residuals of a thousand would take longer than the fit."""
+
 ADDITIVE_RIDGE = 1e-3
 """Of the additive model, relative to the mean diagonal of its second moments."""
 
@@ -42,7 +45,7 @@ def telling_pairs(
     additive : (n, m) array
         Functions of single columns, which the additive model is made of beside the bins.
     targets : (n, k) array
-        Class indicators.
+        Class indicators, or sums of them.
     weights : (n,) array
         Summing to the number of rows that count as evidence.
 
@@ -75,6 +78,13 @@ def telling_pairs(
     order = np.argsort(-strength, kind="stable")
     chosen = order[strength[order] > BEYOND_CHANCE]
     return list(zip(first[chosen].tolist(), second[chosen].tolist()))
+
+
+def class_targets(labels: np.ndarray, n_classes: int) -> np.ndarray:
+    """(n, k) indicators of the classes, or of many `MOST_TARGETS` sums of them, of random sign each."""
+    if n_classes <= MOST_TARGETS:
+        return np.eye(n_classes)[labels]
+    return np.random.RandomState(0).choice([-1.0, 1.0], size=(n_classes, MOST_TARGETS))[labels]
 
 
 def binned(column: np.ndarray, edges: np.ndarray) -> np.ndarray:
