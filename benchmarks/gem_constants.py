@@ -36,7 +36,7 @@ VARIED: dict[str, tuple[Any, ...]] = {
     "NO_BETTER": (1.0, np.inf),
     "SEPARABLE": (0.0, 0.1),
     "MANY_NUMBERS": (0, np.inf),
-    "PRODUCT_COLUMNS": (300, 1200),
+    "BASIS_COLUMNS": (300, 1200),
     "FAR_REACH": (np.inf,),
     "FEW_NUMBERS": (0, 1e9),
     "FREE_OPERATIONS": (0, 1e8),

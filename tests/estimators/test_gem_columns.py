@@ -129,6 +129,6 @@ def test_codes_that_share_a_unit_are_no_pixels():
 def test_too_many_columns_for_surfaces_are_refused_where_they_are_asked_for():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(2400, 90)), rng.integers(0, 2, 2400)
-    with pytest.raises(ValueError, match="Products of all pairs need at most 12 columns"):
+    with pytest.raises(ValueError, match="Products of all pairs of 90 columns"):
         GEMClassifier(base_map="products").fit(X, y)
     assert training_of(X, y).bases_of_columns(pixels=False) == ("splines",)

@@ -5,22 +5,24 @@ import pytest
 from scipy.interpolate import BSpline
 
 from eigenfeat.features.column_basis import (
+    BASIS_COLUMNS,
     FEWEST_BENT,
     FEWEST_KNOTS,
     FEWEST_OF_CHOSEN,
     MOST_CODES,
     MOST_KNOTS,
-    PRODUCT_COLUMNS,
+    all_pairs,
     are_codes,
     bin_edges,
-    chosen_surfaces,
     column_basis,
+    crossed_columns,
     curved_columns,
     leave_room,
-    most_columns,
+    most_knots,
     n_products,
     n_values,
-    product_knots,
+    required_pairs,
+    strongest,
     summaries_of,
 )
 from eigenfeat.features.column_summary import FEWEST_VALUES
@@ -41,7 +43,7 @@ def table():
 
 
 def test_inputs_come_first_with_a_mean_square_of_one(table):
-    made = column_basis(sample(table), 6, False).apply(table)
+    made = column_basis(sample(table), 6).apply(table)
     ratio = made[:, :3] / np.where(table == 0, 1, table)
     np.testing.assert_allclose(ratio[table != 0], ratio[0, 0])
     assert np.mean(made[:, :3] ** 2) == pytest.approx(1)
@@ -50,7 +52,7 @@ def test_inputs_come_first_with_a_mean_square_of_one(table):
 def test_splines_are_those_of_de_boor_on_weighted_quantiles(table):
     """Against scipy's B-splines; columns of few values have none."""
     assert curved_columns(n_values(sample(table))) == [0, 2]
-    basis = column_basis(sample(table), 6, False)
+    basis = column_basis(sample(table), 6)
     n_functions = basis.feature_map.n_columns(1)
     inner = basis.feature_map.knots[:, 3:-3]
     x = table[:, 2]
@@ -64,8 +66,8 @@ def test_splines_are_those_of_de_boor_on_weighted_quantiles(table):
 
 def test_a_weight_is_a_repetition(table):
     weights = np.random.default_rng(1).integers(1, 4, len(table))
-    weighted = column_basis(sample(table, weights), 5, True)
-    repeated = column_basis(sample(np.repeat(table, weights, axis=0)), 5, True)
+    weighted = column_basis(sample(table, weights), 5, [(0, 2)])
+    repeated = column_basis(sample(np.repeat(table, weights, axis=0)), 5, [(0, 2)])
     np.testing.assert_allclose(weighted.apply(table), repeated.apply(table), atol=1e-12)
 
 
@@ -73,7 +75,7 @@ def test_a_value_that_most_rows_are_at_takes_one_knot():
     """Counts: with quantiles of all rows, four of six knots would be at zero and the curve a step."""
     rng = np.random.default_rng(0)
     counts = np.where(rng.random(1000) < 0.8, 0.0, rng.exponential(size=1000))[:, None]
-    knots = column_basis(sample(counts), 6, False).feature_map.knots[0, 3:-3]
+    knots = column_basis(sample(counts), 6).feature_map.knots[0, 3:-3]
     others = counts[counts > 0]
     assert (knots[0], knots[-1]) == (0, others.max())
     # Zero has a tenth of the weight, and every fifth of it a knot.
@@ -82,14 +84,16 @@ def test_a_value_that_most_rows_are_at_takes_one_knot():
     for seed in range(20):
         x = np.random.default_rng(seed).normal(size=(500, 1))
         x[:300] = 0.1
-        assert 0.1 in column_basis(sample(x), 6, False).feature_map.knots[0, 4:-4]
+        assert 0.1 in column_basis(sample(x), 6).feature_map.knots[0, 4:-4]
 
 
-def test_products_are_of_the_curved_columns_only(table):
-    basis = column_basis(sample(table), 6, True)
+def test_all_pairs_are_of_the_curved_columns_only(table):
+    pairs = all_pairs(n_values(sample(table)), 6)
+    assert pairs == [(0, 2)]
+    basis = column_basis(sample(table), 6, pairs)
     assert isinstance(basis.feature_map, HatProductMap) and basis.feature_map.n_knots == MOST_KNOTS
-    splines = column_basis(sample(table), 6, False)
-    with_products, without = basis.apply(table), splines.apply(table)
+    assert crossed_columns(basis) == pairs and crossed_columns(column_basis(sample(table), 6)) == []
+    with_products, without = basis.apply(table), column_basis(sample(table), 6).apply(table)
     np.testing.assert_array_equal(with_products[:, : without.shape[1]], without)
     assert with_products.shape[1] == without.shape[1] + MOST_KNOTS**2
     flipped = table.copy()
@@ -97,25 +101,33 @@ def test_products_are_of_the_curved_columns_only(table):
     np.testing.assert_array_equal(basis.apply(flipped)[:, 3:], with_products[:, 3:])
 
 
-def test_the_number_of_knots_keeps_products_within_bounds():
-    for d in range(2, most_columns() + 1):
-        n_pairs = d * (d - 1) // 2
-        n_knots = product_knots(d)
-        assert FEWEST_KNOTS <= n_knots <= MOST_KNOTS and n_pairs * n_knots**2 <= PRODUCT_COLUMNS
-        assert n_knots == MOST_KNOTS or n_pairs * (n_knots + 1) ** 2 > PRODUCT_COLUMNS
-    assert product_knots(most_columns() + 1) is None
+@pytest.mark.parametrize("d", range(1, 12))
+def test_the_number_of_knots_keeps_all_columns_within_bounds(d):
+    values = np.full(d, 1000)
+    pairs = required_pairs(values, 6)
+    assert len(pairs) == d * (d - 1) // 2
+    count, room = most_knots(pairs, values, 6), BASIS_COLUMNS - 8 * d
+    assert FEWEST_KNOTS <= count <= MOST_KNOTS and n_products(pairs, values, count) <= room
+    assert count == MOST_KNOTS or n_products(pairs, values, count + 1) > room
+    if pairs:
+        rows = np.random.default_rng(0).normal(size=(50, d))
+        basis = column_basis(sample(rows), 6, pairs)
+        assert basis.apply(rows).shape[1] == 9 * d + n_products(pairs, values, count)
 
 
-def test_more_columns_than_products_are_made_for_are_refused():
-    rows = np.random.default_rng(0).normal(size=(50, most_columns() + 1))
-    with pytest.raises(ValueError, match=f"at most {most_columns()} columns"):
-        column_basis(sample(rows), 6, True)
-    assert column_basis(sample(rows), 6, False).apply(rows).shape[1] > rows.shape[1]
+def test_products_of_too_many_columns_are_refused_and_codes_left_out_before():
+    numbers = np.full(11, 1000)
+    with pytest.raises(ValueError, match="Products of all pairs of 12 columns of 5 values or more make, with splines"):
+        required_pairs(np.append(numbers, 1000), 6)
+    assert all_pairs(np.append(numbers, 1000), 6) is None
+    assert all_pairs(np.append(numbers, [3, 2]), 6) == all_pairs(numbers, 6)
+    assert (9, 10) in all_pairs(np.append(numbers[1:], 3), 6)
+    assert curved_columns(np.array([2, FEWEST_BENT, 1000])) == [1, 2] and FEWEST_BENT < FEWEST_VALUES
 
 
 def test_columns_of_two_values_are_left_as_they_are():
     rows = np.column_stack([np.arange(100) % (FEWEST_BENT - 1), np.zeros(100)]).astype(float)
-    made = column_basis(sample(rows), 6, False).apply(rows)
+    made = column_basis(sample(rows), 6).apply(rows)
     assert made.shape == (100, 2) and (made[:, 1] == 0).all()
 
 
@@ -124,7 +136,7 @@ def test_splines_tell_few_values_all_apart(count):
     """Any function of codes is one of their splines, however often each is there."""
     shares = np.random.default_rng(count).dirichlet(np.ones(count))
     codes = np.random.default_rng(0).choice(count, 2000, p=0.9 * shares + 0.1 / count).astype(float)[:, None]
-    functions = column_basis(sample(codes), 6, False).apply(np.arange(count, dtype=float)[:, None])[:, 1:]
+    functions = column_basis(sample(codes), 6).apply(np.arange(count, dtype=float)[:, None])[:, 1:]
     assert np.linalg.matrix_rank(functions, tol=1e-6) == count
     np.testing.assert_allclose(functions.sum(axis=1), 1)
 
@@ -133,21 +145,13 @@ def test_tables_of_codes_are_told_from_amounts_and_indicators():
     assert are_codes(np.array([3, 4, 8, 2])) and not are_codes(np.array([3, 4, 9, 2])) and not are_codes(np.full(9, 2))
 
 
-def test_all_products_of_too_many_columns_are_of_those_of_more_than_codes():
-    numbers = np.full(most_columns(), 100)
-    assert curved_columns(np.append(numbers, FEWEST_BENT), products=True) == list(range(most_columns()))
-    assert curved_columns(np.append(numbers[1:], FEWEST_BENT), products=True) == list(range(most_columns()))
-    assert len(curved_columns(np.append(numbers, FEWEST_BENT))) == most_columns() + 1
-    assert FEWEST_BENT < FEWEST_VALUES
-
-
 # ------------------------------------------------------------------ chosen pairs
 
 
 def test_chosen_pairs_have_surfaces_and_others_none(table):
     """Of an indicator with a column, what does not depend on the place of the indicator among the columns."""
-    basis = column_basis(sample(table), 6, True, [(1, 2)])
-    splines = column_basis(sample(table), 6, False).apply(table)
+    basis = column_basis(sample(table), 6, [(1, 2)])
+    splines = column_basis(sample(table), 6).apply(table)
     made = basis.apply(table)
     np.testing.assert_array_equal(made[:, : splines.shape[1]], splines)
     surface = made[:, splines.shape[1] :].reshape(len(table), 2, MOST_KNOTS)
@@ -156,26 +160,19 @@ def test_chosen_pairs_have_surfaces_and_others_none(table):
     expected = np.quantile(table[:, 2], np.linspace(0, 1, MOST_KNOTS), method="inverted_cdf")
     np.testing.assert_allclose(knots, expected)
     order = [2, 0, 1]
-    moved = column_basis(sample(table[:, order]), 6, True, [(2, 0)]).apply(table[:, order])
+    moved = column_basis(sample(table[:, order]), 6, [(2, 0)]).apply(table[:, order])
     np.testing.assert_allclose(np.sort(moved, axis=1), np.sort(made, axis=1), atol=1e-12)
 
 
-def test_chosen_surfaces_stay_within_bounds_and_the_first_pairs_stay():
+def test_the_strongest_pairs_stay_within_bounds():
     pairs = [(i, j) for i in range(20) for j in range(i + 1, 20)]
+    values, room = np.full(20, 50), BASIS_COLUMNS - 8 * 20
     for n_pairs in (1, 5, 12, 30, 190):
-        n_knots, kept = chosen_surfaces(pairs[:n_pairs], np.full(20, 50), 6)
-        room = PRODUCT_COLUMNS - 8 * 20
-        assert kept == pairs[: len(kept)] and len(kept) * n_knots**2 <= room
-        assert FEWEST_OF_CHOSEN <= n_knots <= MOST_KNOTS
-        assert len(kept) == n_pairs or (n_knots == FEWEST_OF_CHOSEN and (len(kept) + 1) * n_knots**2 > room)
-    assert chosen_surfaces(pairs, np.full(20, 2), 6)[1] == pairs[: PRODUCT_COLUMNS // 4]
-    assert chosen_surfaces(pairs[:10], np.full(20, 2), 6) == (MOST_KNOTS, pairs[:10])
-    assert leave_room(np.full(20, 50), 6) and not leave_room(np.full(74, 50), 6)
-
-
-def test_no_pair_makes_no_surface(table):
-    none = column_basis(sample(table), 6, True, [])
-    np.testing.assert_array_equal(none.apply(table), column_basis(sample(table), 6, False).apply(table))
+        kept = strongest(pairs[:n_pairs], values, 6)
+        assert kept == pairs[: len(kept)] and n_products(kept, values, most_knots(kept, values, 6)) <= room
+        assert len(kept) == n_pairs or n_products(pairs[: len(kept) + 1], values, FEWEST_OF_CHOSEN) > room
+    assert strongest(pairs, np.full(20, 2), 6) == pairs[: BASIS_COLUMNS // 4]
+    assert leave_room(values, 6) and not leave_room(np.full(74, 50), 6)
 
 
 def test_bins_are_of_equal_weight_and_a_value_that_many_rows_are_at_is_one():
@@ -192,20 +189,7 @@ def test_bins_are_of_equal_weight_and_a_value_that_many_rows_are_at_is_one():
 
 def test_float32_rows_stay_float32(table):
     single = table.astype(np.float32)
-    basis = column_basis(sample(single), 6, True)
+    basis = column_basis(sample(single), 6, [(0, 2)])
     made = basis.apply(single)
     assert made.dtype == np.float32 and basis.feature_map.knots.dtype == np.float32
-    np.testing.assert_allclose(made, column_basis(sample(table), 6, True).apply(table), atol=2e-5)
-
-
-@pytest.mark.parametrize("n_columns", [1, 2, 5, 16, 17, 100])
-def test_products_are_as_many_as_they_are_said_to_be(n_columns):
-    rows = np.random.default_rng(0).normal(size=(30, n_columns))
-    if product_knots(n_columns) is None or n_columns == 1:
-        assert n_products(n_columns) == 0
-    else:
-        more = (
-            column_basis(sample(rows), 6, True).apply(rows).shape[1]
-            - column_basis(sample(rows), 6, False).apply(rows).shape[1]
-        )
-        assert n_products(n_columns) == more
+    np.testing.assert_allclose(made, column_basis(sample(table), 6, [(0, 2)]).apply(table), atol=2e-5)

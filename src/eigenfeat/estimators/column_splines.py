@@ -11,7 +11,7 @@ from eigenfeat._sklearn import Integral, Interval, check_feature_names_in, check
 from eigenfeat.estimators.edge import Estimator, FeaturesMixin
 from eigenfeat.estimators.row_keys import row_keys
 from eigenfeat.estimators.validation import check_weights
-from eigenfeat.features.column_basis import column_basis
+from eigenfeat.features.column_basis import column_basis, n_values, required_pairs
 from eigenfeat.features.columns import sample_size
 from eigenfeat.rows import ArrayRows, RowSample, RowSource, sampled
 from eigenfeat.stages import Chain, FeatureLayer, Fitted
@@ -42,7 +42,7 @@ class ColumnSplines(FeaturesMixin, Estimator):
         Knots of the splines a column, the outer two included.
     products : bool
         Whether to make surfaces over pairs of columns; their knots a column are as many, from nine to three, as keep
-        them within 600 columns, which takes twelve columns at most.
+        splines and surfaces within 600 columns, which takes eleven columns at most.
 
     Attributes
     ----------
@@ -100,7 +100,9 @@ class ColumnSplines(FeaturesMixin, Estimator):
         self._check_unused(X, y)
         X = self._check(X)
         rows = ArrayRows(X, None, check_weights(sample_weight, X))
-        self.fitted_ = Fitted(features=Chain((column_basis(basis_sample(rows), self.n_knots, self.products),)))
+        sample = basis_sample(rows)
+        pairs = required_pairs(n_values(sample), self.n_knots) if self.products else ()
+        self.fitted_ = Fitted(features=Chain((column_basis(sample, self.n_knots, pairs),)))
         return self
 
     def get_feature_names_out(self, input_features=None):

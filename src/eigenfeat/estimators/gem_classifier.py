@@ -324,8 +324,9 @@ class GEMClassifier(GEMClassifierBase):
         pixels = self.columns_ is not None and self.columns_.are_pixels
         return (None, *axes, *training.bases_of_columns(pixels))
 
-    def _surface_pairs(self, training: Any) -> Pairs | None:
-        return training.telling_pairs
+    def _surface_pairs(self, training: Any) -> Pairs:
+        pairs = training.telling_pairs
+        return super()._surface_pairs(training) if pairs is None else pairs
 
     # ------------------------------------------------------------------ a last stage of the user's
 

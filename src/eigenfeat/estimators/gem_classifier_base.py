@@ -33,7 +33,7 @@ from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.estimators.streaming import held_rows, is_stream, refuse_beside_stream
 from eigenfeat.estimators.unlabelled import beside
 from eigenfeat.estimators.validation import check_class_labels, check_weights, class_weights, left_out_keys
-from eigenfeat.features.column_basis import Pairs, column_basis, crossed_columns
+from eigenfeat.features.column_basis import Pairs, column_basis, crossed_columns, n_values, required_pairs
 from eigenfeat.features.layer import direction_parts
 from eigenfeat.features.stack import Stack, StackSettings, fit_stack, largest_class, refuse_equal_members, timed
 from eigenfeat.moments import Moments
@@ -189,15 +189,15 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         if name == "axes":
             return Chain((principal_axes(training),))
         if isinstance(name, str):
-            pairs = self._surface_pairs(training) if name == "products" else None
-            return Chain((column_basis(training.basis_sample, N_KNOTS, name == "products", pairs),))
+            pairs = self._surface_pairs(training) if name == "products" else ()
+            return Chain((column_basis(training.basis_sample, N_KNOTS, pairs),))
         rows, _ = training.sample(BASE_ROWS)
         self.base_map_ = clone(name).fit(rows.array, rows.labels)
         return Chain((BaseMap.of(self.base_map_, rows.array),))
 
-    def _surface_pairs(self, training: Any) -> Pairs | None:
-        """Pairs of columns that "products" are made of; None for all of them."""
-        return None
+    def _surface_pairs(self, training: Any) -> Pairs:
+        """Pairs of columns that "products" are made of."""
+        return required_pairs(n_values(training.basis_sample), N_KNOTS)
 
     def _behind(self, base: Chain, training: Any) -> Any:
         """The training rows after a base map, which becomes a part of the model."""

@@ -13,14 +13,16 @@ from eigenfeat.estimators.key_sketch import n_distinct
 from eigenfeat.estimators.streaming import has_sparse_blocks
 from eigenfeat.features.column_basis import (
     Pairs,
+    all_pairs,
     are_codes,
     bin_edges,
-    chosen_surfaces,
     column_basis,
     curved_columns,
     leave_room,
+    most_knots,
     n_products,
     n_values,
+    strongest,
     summaries_of,
 )
 from eigenfeat.features.interactions import BINS, binned, class_targets, telling_pairs
@@ -77,7 +79,7 @@ class ColumnsOfTraining:
             class_targets(np.asarray(part.labels), len(self.classes)),
             weights * (n_distinct(own_keys[kept]) / weights.sum()),
         )
-        return chosen_surfaces([(told[i], told[j]) for i, j in pairs], values, N_KNOTS)[1]
+        return strongest([(told[i], told[j]) for i, j in pairs], values, N_KNOTS)
 
     def bases_of_columns(self, pixels: bool) -> tuple[str, ...]:
         """Base maps that may serve, where columns are few and each has a meaning of its own."""
@@ -87,8 +89,10 @@ class ColumnsOfTraining:
         values = n_values(self.basis_sample)
         if pixels and not are_codes(values):
             return ()
-        if self.telling_pairs is None:  # of fewer rows than columns products were never better than splines
-            crossed = 0 < n_products(len(curved_columns(values, products=True))) <= self.n_different
-        else:
-            crossed = len(self.telling_pairs) > 0
-        return (*(("splines",) if curved_columns(values) else ()), *(("products",) if crossed else ()))
+        splines = ("splines",) if curved_columns(values) else ()
+        pairs = self.telling_pairs
+        if pairs is None:
+            pairs = all_pairs(values, N_KNOTS) or ()
+            if n_products(pairs, values, most_knots(pairs, values, N_KNOTS)) > self.n_different:
+                pairs = ()  # of fewer rows they were never better than splines
+        return (*splines, *(("products",) if pairs else ()))

@@ -13,12 +13,12 @@ from eigenfeat.features.splines import SplineMap
 from eigenfeat.rows import RowSample
 from eigenfeat.stages import Affine, FeatureLayer, FeatureMap
 
-PRODUCT_COLUMNS = 600
-"""Columns that products make at most: the number of knots follows. Twice as many took 3 times as long on Covertype's
-ten numbers, with 2 % less log loss (one split; benchmarks/gem_constants.py --only PRODUCT_COLUMNS --sets ...)."""
+BASIS_COLUMNS = 600
+"""Columns that splines and surfaces make at most: the number of knots of surfaces follows. Half of it, and twice, are
+tried by benchmarks/gem_constants.py --only BASIS_COLUMNS."""
 
 FEWEST_KNOTS, MOST_KNOTS = 3, 9
-"""Knots a column for products; with fewer than three there is no surface but a plane."""
+"""Knots a column of surfaces; with fewer than three there is none but a plane."""
 
 FEWEST_OF_CHOSEN = 5
 """The same of chosen pairs: rather fewer pairs than coarser surfaces."""
@@ -33,8 +33,8 @@ Pairs = Sequence[tuple[int, int]]
 """Two columns each, by their place in a table."""
 
 
-def column_basis(sample: RowSample, n_knots: int, products: bool = False, pairs: Pairs | None = None) -> FeatureLayer:
-    """``[x · scale, splines of x, products of hats of pairs of x]`` over the columns that have enough values.
+def column_basis(sample: RowSample, n_knots: int, pairs: Pairs = ()) -> FeatureLayer:
+    """``[x · scale, splines of x, products of hats of pairs of x]``; columns that have enough values have splines.
 
     Parameters
     ----------
@@ -42,38 +42,22 @@ def column_basis(sample: RowSample, n_knots: int, products: bool = False, pairs:
         Dense rows.
     n_knots : int
         Of the splines.
-    products : bool
-        Of every two columns that are bent, unless ``pairs`` says.
-    pairs : sequence of (int, int), optional
-        Columns that get surfaces together, those that matter most first; the last may be left out.
-
-    Raises
-    ------
-    ValueError
-        Where all products are asked for and there are so many columns that even three knots are too many.
+    pairs : sequence of (int, int)
+        Columns that get a surface together.
     """
     summaries = summaries_of(sample)
     values = np.array([len(column.values) for column in summaries])
-    curved = curved_columns(values, products and pairs is None)
+    curved = curved_columns(values)
     dtype = sample.rows.dtype
-    splines = SplineMap(n_knots=n_knots)
-    feature_map: FeatureMap = splines.with_knots(_quantiles(summaries, curved, n_knots, dtype))
-    columns = curved
-    if products:
-        if pairs is None and product_knots(len(curved)) is None:
-            raise ValueError(
-                f"Products of all pairs need at most {most_columns()} columns of {FEWEST_VALUES} values or more, and "
-                f'these are {len(curved)}: use base_map="splines", or give fewer columns.'
-            )
-        if pairs is None:
-            n_hats, crossed = surfaces(list(combinations(curved, 2)), values)
-        else:
-            n_hats, crossed = chosen_surfaces(pairs, values, n_knots)
-        columns = [*curved, *sorted({j for pair in crossed for j in pair} - set(curved))]
+    splines: FeatureMap = SplineMap(n_knots).with_knots(_quantiles([summaries[j] for j in curved], n_knots, dtype))
+    columns = [*curved, *sorted({j for pair in pairs for j in pair} - set(curved))]
+    feature_map = splines
+    if pairs:
+        count = most_knots(pairs, values, n_knots)
+        knots, n_hats = _hat_knots([summaries[j] for j in columns], count, dtype)
         place = {column: at for at, column in enumerate(columns)}
-        knots, hats = hat_knots([summaries[j] for j in columns], n_hats, dtype)
-        places = np.array([(place[i], place[j]) for i, j in crossed], dtype=np.intp).reshape(-1, 2)
-        feature_map = HatProductMap(feature_map, n_hats, knots, hats, places, len(curved))
+        places = np.array([(place[i], place[j]) for i, j in pairs], dtype=np.intp)
+        feature_map = HatProductMap(splines, count, knots, n_hats, places, len(curved))
     chosen = np.eye(len(summaries), dtype=dtype)[:, columns]
     mean_square = np.mean([column.size_about(0.0) ** 2 for column in summaries])
     scale = np.full(len(summaries), 1.0 / np.sqrt(mean_square) if mean_square > 0 else 1.0)
@@ -99,12 +83,9 @@ def n_values(sample: RowSample) -> np.ndarray:
     return np.array([len(np.unique(column)) for column in sample.rows.T], dtype=int)
 
 
-def curved_columns(values: np.ndarray, products: bool = False) -> list[int]:
-    """Columns that have enough different values to be bent; for all products, of too many those of more than codes."""
-    curved = np.flatnonzero(values >= FEWEST_BENT)
-    if products and product_knots(len(curved)) is None:
-        curved = np.flatnonzero(values >= FEWEST_VALUES)
-    return curved.tolist()
+def curved_columns(values: np.ndarray) -> list[int]:
+    """Columns that have enough different values to be bent."""
+    return np.flatnonzero(values >= FEWEST_BENT).tolist()
 
 
 def are_codes(values: np.ndarray) -> bool:
@@ -112,9 +93,42 @@ def are_codes(values: np.ndarray) -> bool:
     return bool(np.mean((values >= FEWEST_BENT) & (values <= MOST_CODES)) > 0.5)
 
 
-def chosen_surfaces(pairs: Pairs, values: np.ndarray, n_knots: int) -> tuple[int, Pairs]:
-    """`surfaces` that with splines of ``n_knots`` are within `PRODUCT_COLUMNS`; the last pairs may be left out."""
-    return surfaces(pairs, values, FEWEST_OF_CHOSEN, _room(values, n_knots))
+# ---------------------------------------------------------------------- pairs
+
+
+def all_pairs(values: np.ndarray, n_knots: int) -> Pairs | None:
+    """Every two columns that are bent, or where these are too many, of those of more than codes; None if still so.
+
+    Parameters
+    ----------
+    values : (d,) array of int
+        Different values of every column.
+    n_knots : int
+        Of the splines beside the surfaces.
+    """
+    for fewest in (FEWEST_BENT, FEWEST_VALUES):
+        pairs = list(combinations(np.flatnonzero(values >= fewest).tolist(), 2))
+        if n_products(pairs, values, FEWEST_KNOTS) <= _room(values, n_knots):
+            return pairs
+    return None
+
+
+def required_pairs(values: np.ndarray, n_knots: int) -> Pairs:
+    """`all_pairs`, or a `ValueError`."""
+    if (pairs := all_pairs(values, n_knots)) is not None:
+        return pairs
+    n_columns = np.count_nonzero(values >= FEWEST_VALUES)
+    raise ValueError(
+        f"Products of all pairs of {n_columns} columns of {FEWEST_VALUES} values or more make, with splines, more than "
+        f'{BASIS_COLUMNS} columns: use splines without products (base_map="splines"), or give fewer columns.'
+    )
+
+
+def strongest(pairs: Pairs, values: np.ndarray, n_knots: int) -> Pairs:
+    """The first of the pairs, so many that their surfaces are fine enough and all columns few enough."""
+    hats = np.minimum(values, FEWEST_OF_CHOSEN)
+    widths = np.cumsum([hats[i] * hats[j] for i, j in pairs])
+    return pairs[: int(np.searchsorted(widths, _room(values, n_knots), side="right"))]
 
 
 def leave_room(values: np.ndarray, n_knots: int) -> bool:
@@ -122,41 +136,24 @@ def leave_room(values: np.ndarray, n_knots: int) -> bool:
     return _room(values, n_knots) >= FEWEST_OF_CHOSEN**2
 
 
+def n_products(pairs: Pairs, values: np.ndarray, n_knots: int) -> int:
+    """Columns of surfaces; of fewer values there are as many knots."""
+    hats = np.minimum(values, n_knots)
+    return sum(int(hats[i] * hats[j]) for i, j in pairs)
+
+
 def _room(values: np.ndarray, n_knots: int) -> int:
-    return PRODUCT_COLUMNS - SplineMap(n_knots).n_columns(len(curved_columns(values)))
+    return BASIS_COLUMNS - SplineMap(n_knots).n_columns(len(curved_columns(values)))
 
 
-def surfaces(
-    pairs: Pairs, values: np.ndarray, fewest: int = FEWEST_KNOTS, most_columns: int | None = None
-) -> tuple[int, Pairs]:
-    """Knots a column, and the first of the pairs, whose products are within so many columns.
-
-    Columns of fewer values have as many knots as values.
-    """
-    most_columns = PRODUCT_COLUMNS if most_columns is None else most_columns
-    for n_knots in range(MOST_KNOTS, fewest - 1, -1):
-        hats = np.minimum(values, n_knots)
-        widths = np.cumsum([hats[i] * hats[j] for i, j in pairs])
-        if not len(widths) or widths[-1] <= most_columns:
-            return n_knots, pairs
-    return fewest, pairs[: int(np.searchsorted(widths, most_columns, side="right"))]
+def most_knots(pairs: Pairs, values: np.ndarray, n_knots: int) -> int:
+    """Knots a column of surfaces, as many as leave all columns few enough."""
+    room = _room(values, n_knots)
+    counts = range(MOST_KNOTS, FEWEST_KNOTS, -1)
+    return next((count for count in counts if n_products(pairs, values, count) <= room), FEWEST_KNOTS)
 
 
-def product_knots(n_columns: int) -> int | None:
-    """Knots a column that keep products within `PRODUCT_COLUMNS`; None where there are too many columns for three."""
-    n_pairs = n_columns * (n_columns - 1) // 2
-    n_knots = int(np.sqrt(PRODUCT_COLUMNS / max(n_pairs, 1)))
-    return min(n_knots, MOST_KNOTS) if n_knots >= FEWEST_KNOTS else None
-
-
-def n_products(n_columns: int) -> int:
-    """Columns that products of so many columns make; none where there are too many."""
-    return n_columns * (n_columns - 1) // 2 * (product_knots(n_columns) or 0) ** 2
-
-
-def most_columns() -> int:
-    """The largest number of columns that products are made for."""
-    return next(d for d in range(2, 1000) if product_knots(d + 1) is None)
+# ---------------------------------------------------------------------- knots
 
 
 def bin_edges(column: ColumnSummary, count: int) -> np.ndarray:
@@ -166,22 +163,22 @@ def bin_edges(column: ColumnSummary, count: int) -> np.ndarray:
     return edges[edges < column.high]
 
 
-def hat_knots(columns: Sequence[ColumnSummary], count: int, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+def _hat_knots(columns: Sequence[ColumnSummary], count: int, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
     """(m, count) different knots of every column, the last of them repeated, and how many there are."""
-    found = [np.unique(row) for row in _quantiles(columns, range(len(columns)), count, dtype)]
+    found = [np.unique(row) for row in _quantiles(columns, count, dtype)]
     knots = np.array([np.pad(row, (0, count - len(row)), mode="edge") for row in found], dtype=dtype)
     return knots.reshape(len(found), count), np.array([len(row) for row in found], dtype=np.intp)
 
 
-def _quantiles(summaries: Sequence[ColumnSummary], chosen: Sequence[int], count: int, dtype: np.dtype) -> np.ndarray:
-    """(len(chosen), count) ascending: the range, and quantiles in between.
+def _quantiles(columns: Sequence[ColumnSummary], count: int, dtype: np.dtype) -> np.ndarray:
+    """(m, count) ascending: the range, and quantiles in between.
 
     A value that many rows are at, as counts are at zero, would take most of them: it is given no more than the weight
     between two knots and so one of them.
     """
     shares = np.linspace(0, 1, count)
-    capped = [summaries[j].capped(shares[1]) for j in chosen]
+    capped = [column.capped(shares[1]) for column in columns]
     found = [np.unique([c.low, *(c.quantile(share) for share in shares[1:-1]), c.high]) for c in capped]
     # Of knots that coincide, splines bear those at the low end.
     knots = [np.pad(row, (count - len(row), 0), mode="edge") for row in found]
-    return np.array(knots, dtype=dtype).reshape(len(chosen), count)
+    return np.array(knots, dtype=dtype).reshape(len(columns), count)
