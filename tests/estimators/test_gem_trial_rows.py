@@ -93,6 +93,7 @@ def test_a_sample_is_of_different_rows_in_any_order_with_some_of_every_class():
 
 def test_many_classes_are_tried_on_more_rows():
     """Enough of each for what is chosen to hold for all rows; few classes make no difference."""
-    assert search_rows(2000, 3) == 3000 and search_rows(10**6, 3) == search_rows(10**6, 200) == 5000
+    assert search_rows(2000, 3) == 3000 and search_rows(60_000, 3) == search_rows(60_000, 200) == 5000
+    assert search_rows(10**5, 3) == 8000 and search_rows(10**6, 3) == search_rows(10**8, 200) == 20_000
     assert search_rows(45_000, 1000) == 1000 * ROWS_A_CLASS
     assert search_rows(15_000, 1000) == 6000

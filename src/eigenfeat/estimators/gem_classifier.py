@@ -51,8 +51,8 @@ class GEMClassifier(GEMClassifierBase):
     rows out of everything, moments, directions, maps and logit, and has the log loss of those rows at the temperature
     :math:`\tau` that suits them best, :math:`p = \mathrm{softmax}(\tau s)`; the temperature of the chosen settings is
     that of the model, which is then fitted to all rows. Trials run over all rows up to 3000, beyond that over 40 % of
-    them, at most 5000: up to 2000 rows are left out in three parts, otherwise a quarter once. Equal rows, and rows of
-    one group, are left out together.
+    them up to 5000, beyond that over 8 % up to 20,000: up to 2000 rows are left out in three parts, otherwise a quarter
+    once. Equal rows, and rows of one group, are left out together.
 
     Algorithm 1 as printed in the paper is ``GEMClassifier(columns=None, class_pairs="all", feature_map="cubic",
     keep_inputs=False, base_map=None, label_smoothing=0, ridge=..., min_eigenvalue=..., alpha=...)``. The defaults leave
