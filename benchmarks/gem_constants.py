@@ -22,8 +22,8 @@ from threadpoolctl import threadpool_limits
 sys.path.insert(0, str(Path(__file__).parent))
 from datasets import load_multilabel, load_news20
 from eigenfeat import GEMClassifier
-from eigenfeat.estimators import gem_choices, gem_classifier, gem_trial_rows
-from eigenfeat.features import column_basis, column_rules
+from eigenfeat.estimators import gem_choices, gem_classifier, gem_columns, gem_trial_rows
+from eigenfeat.features import column_basis, column_rules, interactions
 from eigenfeat.linear import logit, preconditioner_table
 from gem_defaults import SETS, Data, measured, split, warm_up
 
@@ -37,6 +37,10 @@ VARIED: dict[str, tuple[Any, ...]] = {
     "SEPARABLE": (0.0, 0.1),
     "MANY_NUMBERS": (0, np.inf),
     "BASIS_COLUMNS": (300, 1200),
+    "FEWEST_BENT": (5,),
+    "BEYOND_CHANCE": (2.0, 8.0, np.inf),
+    "BINS": (2, 4),
+    "FEWEST_OF_CHOSEN": (3, 7),
     "FAR_REACH": (np.inf,),
     "FEW_NUMBERS": (0, 1e9),
     "FREE_OPERATIONS": (0, 1e8),
@@ -47,7 +51,17 @@ VARIED: dict[str, tuple[Any, ...]] = {
 }
 """Values beside the present one: of a constant, of a parameter, or candidates of the search."""
 
-MODULES = (gem_choices, gem_classifier, gem_trial_rows, column_basis, column_rules, logit, preconditioner_table)
+MODULES = (
+    gem_choices,
+    gem_classifier,
+    gem_trial_rows,
+    gem_columns,
+    column_basis,
+    interactions,
+    column_rules,
+    logit,
+    preconditioner_table,
+)
 
 
 def diabetes() -> Data:
@@ -61,6 +75,25 @@ def made(n: int, columns: int, classes: int) -> Callable[[], Data]:
         return X, y, None
 
     return load
+
+
+def codes() -> Data:
+    """Sequences of four letters, as numbers, of three kinds, which letters at some places and pairs of them tell."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 4, size=(6000, 30))
+    score = np.stack([(X[:, k : k + 6] == rng.integers(0, 4, 6)).sum(axis=1) for k in (0, 10)], axis=1)
+    score = 2.0 * score + 3 * (X[:, [3, 13]] == X[:, [4, 14]])
+    noisy = np.column_stack([np.full(len(X), 6.0), score]) + rng.gumbel(size=(len(X), 3))
+    return X.astype(np.float64), noisy.argmax(axis=1), None
+
+
+def switches() -> Data:
+    """Twelve numbers and six indicators, three of which say what a number means."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6000, 18))
+    X[:, 12:] = X[:, 12:] > 0
+    turned = np.where(X[:, 12:15] > 0, np.sin(2 * X[:, :3]), -X[:, :3])
+    return X, (3 * turned.sum(axis=1) + X[:, 5] + rng.logistic(size=6000) > 0).astype(int), None
 
 
 def news(n_words: int, topics: tuple[int, ...]) -> Callable[[], Data]:
@@ -89,6 +122,8 @@ OWN_SETS: dict[str, tuple[Callable[[], Data], int, int]] = {
     "made, 20 columns, 2 classes": (made(6000, 20, 2), 3000, 3000),
     "made, 40 columns, 5 classes": (made(4500, 40, 5), 1500, 3000),
     "made, 10 columns, 8 classes": (made(9000, 10, 8), 5000, 4000),
+    "made, codes": (codes, 3000, 3000),
+    "made, switches": (switches, 3000, 3000),
 }
 WORDS: dict[str, tuple[Callable[[], Data], int, int]] = {
     "60 words of news": (news(60, (1, 5, 10)), 1000, 777),
