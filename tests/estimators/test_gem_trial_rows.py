@@ -95,5 +95,6 @@ def test_many_classes_are_tried_on_more_rows():
     """Enough of each for what is chosen to hold for all rows; few classes make no difference."""
     assert search_rows(2000, 3) == 3000 and search_rows(60_000, 3) == search_rows(60_000, 200) == 5000
     assert search_rows(10**5, 3) == 8000 and search_rows(10**6, 3) == search_rows(10**8, 200) == 20_000
+    assert search_rows(10**6, 3, searching=False) == 5000  # for a temperature
     assert search_rows(45_000, 1000) == 1000 * ROWS_A_CLASS
     assert search_rows(15_000, 1000) == 6000

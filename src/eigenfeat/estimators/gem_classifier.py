@@ -261,6 +261,10 @@ class GEMClassifier(GEMClassifierBase):
 
     # ------------------------------------------------------------------ choices
 
+    @property
+    def _searches(self) -> bool:
+        return any(is_auto(getattr(self, name)) for name in ("base_map", "alpha", *CANDIDATES))
+
     def _remembered_choices(self, training: Any) -> tuple[Chain, Recipe, LastStage]:
         """What was chosen; a fit that goes on from a checkpoint does not search again."""
         if not isinstance(training, StreamedTraining):

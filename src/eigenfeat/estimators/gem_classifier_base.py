@@ -67,6 +67,8 @@ class TrainingRows(ColumnsOfTraining):
         The user's labels of sub-classes.
     more : ArrayRows, optional
         The rows and, after them, those without labels, treated alike.
+    searching : bool
+        Whether settings are chosen on these rows.
     """
 
     rows: RandomRows
@@ -75,6 +77,7 @@ class TrainingRows(ColumnsOfTraining):
     keys: np.ndarray
     events: np.ndarray | None = None
     more: ArrayRows | None = None
+    searching: bool = True
 
     @property
     def n_different(self) -> int:
@@ -85,7 +88,7 @@ class TrainingRows(ColumnsOfTraining):
     @cached_property
     def trials(self) -> TrialRows:
         """What settings are tried on."""
-        return TrialRows.of(self.rows, self.classes, self.own_keys, self.keys, self.events)
+        return TrialRows.of(self.rows, self.classes, self.own_keys, self.keys, self.events, self.searching)
 
     def screened(self, count: int) -> tuple[RandomRows, np.ndarray, np.ndarray]:
         chosen = sample_by_key(self.own_keys, np.asarray(self.rows.labels), self.rows.weights, count)
@@ -139,6 +142,11 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
     n_jobs: int | None
     verbose: bool
 
+    @property
+    def _searches(self) -> bool:
+        """Whether settings are chosen on the training rows."""
+        return True
+
     # ------------------------------------------------------------------ fit
 
     def _training_rows(self, X, y, sample_weight, groups, subclass_labels=None, unlabelled=None) -> Any:
@@ -150,7 +158,7 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
             stream, seen = training_stream(self, X, y, sample_weight)
             if not fits_memory(stream):
                 rows = self._treated(stream)
-                return StreamedTraining(stream, seen, rows, self._inputs)
+                return StreamedTraining(stream, seen, rows, self._inputs, self._searches)
             in_memory = held_rows(stream)
             X, codes, weights, classes = in_memory.array, in_memory.labels, in_memory.weights, stream.totals.classes
         else:
@@ -162,7 +170,7 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         own_keys = left_out_keys(None, X, codes, weights)
         keys = own_keys if groups is None else left_out_keys(groups, X, codes, weights)
         events = check_events(subclass_labels, rows)
-        return TrainingRows(rows, classes, own_keys, keys, events, self._treated_alike(more))
+        return TrainingRows(rows, classes, own_keys, keys, events, self._treated_alike(more), self._searches)
 
     def _beside(self, X: Any, weights: np.ndarray | None, unlabelled: Any) -> ArrayRows | None:
         """All rows, those with labels first, where there are others."""

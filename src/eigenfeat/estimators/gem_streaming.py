@@ -113,12 +113,15 @@ class StreamedTraining(ColumnsOfTraining):
         After the treatment of columns, and behind a base map.
     treatment : Chain
         Of columns.
+    searching : bool
+        Whether settings are chosen on these rows.
     """
 
     raw: CodedStream
     seen: TotalsAndKeys
     rows: Any
     treatment: Chain
+    searching: bool = True
 
     events = None
     keys = None
@@ -144,7 +147,7 @@ class StreamedTraining(ColumnsOfTraining):
     @cached_property
     def trials(self) -> TrialRows:
         """Settings are tried on a sample."""
-        sample, keys = self.sample(search_rows(self.raw.n_rows, len(self.classes)))
+        sample, keys = self.sample(search_rows(self.raw.n_rows, len(self.classes), self.searching))
         return TrialRows.of_sample(sample, self.classes, keys, keys)
 
     def screened(self, count: int) -> tuple[ArrayRows, np.ndarray, np.ndarray]:

@@ -117,9 +117,14 @@ class TrialRows:
         own_keys: np.ndarray,
         keys: np.ndarray,
         events: np.ndarray | None = None,
+        searching: bool = True,
     ) -> TrialRows:
-        """A sample of the rows by their own keys; rows of equal key of the other kind are left out together."""
-        chosen = sample_by_key(own_keys, np.asarray(rows.labels), rows.weights, search_rows(rows.n_rows, len(classes)))
+        """A sample of the rows by their own keys; rows of equal key of the other kind are left out together.
+
+        ``searching`` says whether settings are chosen, or the temperature of given ones.
+        """
+        count = search_rows(rows.n_rows, len(classes), searching)
+        chosen = sample_by_key(own_keys, np.asarray(rows.labels), rows.weights, count)
         sample, events = ChosenRows(rows, chosen), None if events is None else events[chosen]
         return cls.of_sample(sample, classes, own_keys[chosen], keys[chosen], events)
 
@@ -205,9 +210,9 @@ def class_scores(fitted: MultinomialLogit, features: np.ndarray) -> np.ndarray:
     return np.hstack([-scores / 2, scores / 2]) if scores.shape[1] == 1 else scores
 
 
-def search_rows(n_rows: int, n_classes: int) -> int:
-    """Different rows that settings are tried on, of so many."""
-    of_many = min(SHARE_OF_MANY * n_rows, MOST_OF_MANY)
+def search_rows(n_rows: int, n_classes: int, searching: bool = True) -> int:
+    """Different rows that settings are tried on, of so many; fewer will do for the temperature of given ones."""
+    of_many = min(SHARE_OF_MANY * n_rows, MOST_OF_MANY) if searching else 0
     return int(np.clip(SEARCH_SHARE * n_rows, SEARCH_ROWS, max(MOST_SEARCH_ROWS, of_many, ROWS_A_CLASS * n_classes)))
 
 

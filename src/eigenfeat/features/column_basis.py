@@ -15,7 +15,7 @@ from eigenfeat.stages import Affine, FeatureLayer, FeatureMap
 
 BASIS_COLUMNS = 600
 """Columns that splines and surfaces make at most: the number of knots of surfaces follows. Half as many have 0.7 % more
-log loss, twice as many 1.8 % less in 1.3 times the time (benchmarks/gem_constants.py --only BASIS_COLUMNS --sets ...)."""
+log loss, twice as many 1.8 % less in 1.3 times the time (benchmarks/gem_constants.py --only BASIS_COLUMNS ...)."""
 
 FEWEST_KNOTS, MOST_KNOTS = 3, 9
 """Knots a column of surfaces; with fewer than three there is none but a plane."""
