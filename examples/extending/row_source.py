@@ -7,12 +7,12 @@ import numpy as np
 
 from eigenfeat.moments import collect_moments
 from eigenfeat.quotients import fisher
-from eigenfeat.rows import RowBlock, RowSource
+from eigenfeat.rows import Block, Rows
 from eigenfeat.solvers import solve
 
 
 @dataclass(frozen=True, eq=False)
-class BatchRows(RowSource):
+class BatchRows(Rows):
     """Labelled rows of ``open_batches()``, a function that starts the stream anew: one call a pass.
 
     Width and type are all that must be known beforehand. A source whose rows can be asked for in any order derives from
@@ -33,7 +33,7 @@ class BatchRows(RowSource):
     def blocks(self, batch_size=None):
         start = 0
         for rows, labels in self.open_batches():
-            yield RowBlock(start, rows, labels)
+            yield Block(rows, labels, start=start)
             start += len(rows)
 
 

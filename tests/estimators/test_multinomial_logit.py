@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from eigenfeat import MultinomialLogit
 from eigenfeat.features.maps import as_feature_map
 from eigenfeat.linear import preconditioner_table
-from eigenfeat.rows import RowBlock, RowSource, as_row_source
+from eigenfeat.rows import Block, Rows, as_row_source
 from eigenfeat.stages import Affine, FeatureLayer, LayerRows
 
 
@@ -254,11 +254,11 @@ def test_a_labelled_source_is_rows_labels_and_weights():
 
 
 def test_a_stream_has_its_own_labels():
-    class Stream(RowSource):
+    class Stream(Rows):
         n_columns, dtype = 4, np.dtype(np.float64)
 
         def blocks(self, batch_size=None):
-            yield RowBlock(0, SETS["iris"]()[0])
+            yield Block(SETS["iris"]()[0])
 
     with pytest.raises(ValueError, match=r"brings labels.*label="):
         MultinomialLogit().fit(Stream(), SETS["iris"]()[1])

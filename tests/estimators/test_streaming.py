@@ -31,7 +31,7 @@ from eigenfeat import (
 )
 from eigenfeat.estimators.gem_streaming import warn_of_gaps
 from eigenfeat.estimators.streaming import CheckedRows
-from eigenfeat.rows import ArrayRows, RandomRows, RowBlock, RowSource, as_row_source
+from eigenfeat.rows import ArrayRows, Block, RandomRows, Rows, as_row_source
 
 rng = np.random.default_rng(0)
 N, D = 600, 6
@@ -43,7 +43,7 @@ WEIGHTS = rng.exponential(size=N)
 NAMES = tuple("abcdef")
 
 
-class Stream(RowSource):
+class Stream(Rows):
     """Rows in blocks of 70, of a length that nobody knows."""
 
     def __init__(self, rows=X, labels=None, weights=None, names=None):
@@ -66,7 +66,7 @@ class Stream(RowSource):
         for start in range(0, self.held.shape[0], step):
             part = slice(start, start + step)
             labels = None if self.labels is None else self.labels[part]
-            yield RowBlock(start, self.held[part], labels, None if self.weights is None else self.weights[part])
+            yield Block(self.held[part], labels, None if self.weights is None else self.weights[part], start=start)
 
 
 def outcome(model):
@@ -177,10 +177,10 @@ def test_every_verb_of_a_source():
 def test_features_over_a_source_are_read_a_block_at_a_time():
     model = FisherLDA().fit(X, TEXT)
     lazy = model.fitted_.features.over(Stream(X, TEXT))
-    assert isinstance(lazy, RowSource) and lazy.n_columns == 2 and lazy.n_rows is None
+    assert isinstance(lazy, Rows) and lazy.n_columns == 2 and lazy.n_rows is None
     block = next(lazy.blocks(70))
-    np.testing.assert_allclose(block.rows, model.transform(X[:70]), rtol=1e-10)
-    np.testing.assert_array_equal(block.labels, TEXT[:70])
+    np.testing.assert_allclose(block.X, model.transform(X[:70]), rtol=1e-10)
+    np.testing.assert_array_equal(block.y, TEXT[:70])
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_every_loader_of_skops_is_known_or_refused():
 @pytest.mark.parametrize(
     "name",
     ["eigenfeat.load", "eigenfeat.export.saving.save", "eigenfeat.cli.__main__.main", "eigenfeat.stages.stage.Stage",
-     "eigenfeat.rows.source.RowSource", "eigenfeat.stages.absent.Affine", "eigenfeat.stages.kernels.Any", "os.system",
+     "eigenfeat.rows.source.Rows", "eigenfeat.stages.absent.Affine", "eigenfeat.stages.kernels.Any", "os.system",
      "eigenfeat.stages.Affine", "eigenfeat.stages..affine.Affine", "Affine", ""],
 )  # fmt: skip
 def test_what_is_no_class_of_fitted_models(name):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from eigenfeat.features.class_samples import ClassShares, class_samples
-from eigenfeat.rows import ArrayRows, RowBlock, RowSource, mapped
+from eigenfeat.rows import ArrayRows, Block, Rows, mapped
 from eigenfeat.stages import Affine
 
 rng = np.random.default_rng(0)
@@ -12,13 +12,13 @@ W = rng.integers(0, 3, 2000).astype(float)
 COUNTS = np.bincount(Y[W > 0])
 
 
-class Stream(RowSource):
+class Stream(Rows):
     n_columns, dtype = 2, np.dtype(np.float64)
 
     def blocks(self, batch_size=None):
         for start in range(0, 2000, 300):
             part = slice(start, min(start + 300, 2000))
-            yield RowBlock(start, X[part], Y[part], W[part])
+            yield Block(X[part], Y[part], W[part], start=start)
 
 
 def test_a_stream_has_the_sample_of_its_rows():
@@ -26,13 +26,13 @@ def test_a_stream_has_the_sample_of_its_rows():
     held, streamed = dict(class_samples(ArrayRows(X, Y, W), asked)), dict(class_samples(Stream(), asked))
     assert list(held) == list(streamed) == [0, 2]
     for c, block in held.items():
-        assert np.array_equal(block.rows, streamed[c].rows) and np.array_equal(block.weights, streamed[c].weights)
-        assert 60 < block.n_rows < 140 and block.weights.min() > 0
+        assert np.array_equal(block.X, streamed[c].X) and np.array_equal(block.weight, streamed[c].weight)
+        assert 60 < block.n_rows < 140 and block.weight.min() > 0
 
 
 def test_few_rows_are_all_taken():
     found = dict(class_samples(ArrayRows(X, Y, W), ClassShares.of([1], COUNTS, 10**4, seed=5)))
-    assert np.array_equal(found[1].rows, X[(Y == 1) & (W > 0)])
+    assert np.array_equal(found[1].X, X[(Y == 1) & (W > 0)])
 
 
 def test_rows_at_hand_are_copied_a_class_at_a_time_and_others_are_made_once():

@@ -36,7 +36,7 @@ def test_a_candidate_is_a_changed_copy_of_the_settings(rows):
     first, moments = fitted(rows, base)
     fit_stack(moments, rows, other, np.random.RandomState(0), {})
     again = fit_stack(moments, rows, base, np.random.RandomState(0), {})
-    np.testing.assert_array_equal(again.chain.at(rows.array), first.chain.at(rows.array))
+    np.testing.assert_array_equal(again.chain.at(rows.X), first.chain.at(rows.X))
 
 
 def test_rows_of_a_fit_are_the_rows_of_the_chain(rows):
@@ -46,8 +46,8 @@ def test_rows_of_a_fit_are_the_rows_of_the_chain(rows):
     kinds = [type(stage) for stage in stack.chain.stages]
     assert kinds == [WithConstant, FeatureLayer, WithConstant, FeatureLayer]
     features = stack.held(rows)
-    assert features.labels is rows.labels
-    np.testing.assert_allclose(held(features), stack.chain.at(rows.array), atol=1e-10)
+    assert features.y is rows.y
+    np.testing.assert_allclose(held(features), stack.chain.at(rows.X), atol=1e-10)
     assert set(seconds) == {"moments", "directions"}
     names = stack.feature_names([f"x{i}" for i in range(64)])
     assert len(names) == len(set(names)) == features.n_columns
@@ -75,24 +75,24 @@ def test_moments_are_enough_for_one_layer_whose_map_learns_nothing(rows):
     settings = StackSettings((LAYER,))
     stack, moments = fitted(rows, settings)
     alone = fit_stack(moments, None, settings, np.random.RandomState(0), {})
-    np.testing.assert_array_equal(alone.chain.at(rows.array), stack.chain.at(rows.array))
+    np.testing.assert_array_equal(alone.chain.at(rows.X), stack.chain.at(rows.X))
     assert not settings.needs_rows
     assert StackSettings((LAYER, LAYER)).needs_rows
     assert StackSettings((replace(LAYER, feature_map=as_feature_map("spline")),)).needs_rows
 
 
 def test_a_part_that_lacks_a_class_keeps_the_others_apart(rows):
-    part = ChosenRows(rows, np.flatnonzero(rows.labels != 1))
+    part = ChosenRows(rows, np.flatnonzero(rows.y != 1))
     moments = layer_moments(part, LAYER, np.array(list("abcd")), {}, n_rows=rows.n_rows)
     assert moments.classes.tolist() == list("abcd")
-    np.testing.assert_array_equal(moments.counts, np.bincount(rows.labels) * [1, 0, 1, 1])
+    np.testing.assert_array_equal(moments.counts, np.bincount(rows.y) * [1, 0, 1, 1])
 
 
 def test_inputs_can_be_left_out_of_the_last_layer(rows):
     stack, _ = fitted(rows, StackSettings((LAYER,)))
-    everything = stack.chain.at(rows.array)
-    np.testing.assert_array_equal(without_inputs(stack.chain).at(rows.array), everything[:, 65:])
-    np.testing.assert_array_equal(Stack().chain.at(rows.array), rows.array)
+    everything = stack.chain.at(rows.X)
+    np.testing.assert_array_equal(without_inputs(stack.chain).at(rows.X), everything[:, 65:])
+    np.testing.assert_array_equal(Stack().chain.at(rows.X), rows.X)
 
 
 def test_directions_that_are_known_are_not_solved_again(rows):
@@ -103,7 +103,7 @@ def test_directions_that_are_known_are_not_solved_again(rows):
     known = first.layers[0].directions
     found = fit_stack(moments, rows, narrow, np.random.RandomState(0), {}, known=(known, rng.get_state()))
     expected, _ = fitted(rows, narrow)
-    np.testing.assert_allclose(found.chain.at(rows.array), expected.chain.at(rows.array), atol=1e-9)
+    np.testing.assert_allclose(found.chain.at(rows.X), expected.chain.at(rows.X), atol=1e-9)
     assert found.layers[0].directions.n_directions == 5 < known.n_directions
 
 
@@ -119,8 +119,8 @@ def test_rows_of_many_classes_are_kept_whatever_matrices_would_take(monkeypatch)
         stack, moments = fitted(many, settings, classes=range(400))
         assert isinstance(moments, RowMoments)
         assert stack.layers[0].directions.solver == "dual"
-        assert stack.chain.at(many.array).shape[0] == 1600
-    uneven = replace(many, labels=np.where(np.arange(1600) < 60, 0, labels))  # more rows in one class than columns
+        assert stack.chain.at(many.X).shape[0] == 1600
+    uneven = replace(many, y=np.where(np.arange(1600) < 60, 0, labels))  # more rows in one class than columns
     for rows, asked in ((many, replace(layer, class_pairs="one-vs-rest")), (uneven, layer)):
         with pytest.raises(ValueError, match="Second moments of 400 classes"):
             fitted(rows, StackSettings((asked,)), classes=range(400))

@@ -35,8 +35,8 @@ def test_held_projections_give_the_rows_of_the_stage(scale, dtype):
     np.testing.assert_allclose(held(rows), layer.apply(X), atol=1e-5)
     index = np.array([7, 7, 0])
     np.testing.assert_allclose(rows.rows(index), layer.apply(X[index]), atol=1e-5)
-    np.testing.assert_array_equal(ChosenRows(rows, index).labels, LABELS[index])
-    assert rows.weights is None
+    np.testing.assert_array_equal(ChosenRows(rows, index).y, LABELS[index])
+    assert rows.weight is None
 
 
 def test_inputs_that_are_not_kept_are_not_read_again():

@@ -35,7 +35,7 @@ def test_a_search_along_a_line_is_the_same_with_and_without_them(limit, again):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 4)), rng.integers(3, size=300)
     source = open(lambda: ((X[i : i + 100], y[i : i + 100]) for i in (0, 100, 200)), batch_size=100)
-    totals = source.summed(ClassTotals())
+    totals = source.reduce(ClassTotals())
     with streaming(limit):
         made = StreamedObjective.of(source, totals, fit_intercept=True, smoothing=0.1, batch_size=None, n_jobs=None)
         objective = StreamedObjective(made.passes, source, made.blocks, alpha=0.1)

@@ -23,7 +23,7 @@ def test_the_basis_is_orthonormal_and_spans_the_rows(store):
     Q = basis.combination(np.eye(len(basis.chosen)))
     assert Q.shape == (7, 400)
     np.testing.assert_allclose(Q @ Q.T, np.eye(7), atol=1e-8)
-    np.testing.assert_allclose(basis.rows.array @ Q, X, atol=1e-8)
+    np.testing.assert_allclose(basis.rows.X @ Q, X, atol=1e-8)
     np.testing.assert_allclose(basis.coordinates(Q), np.eye(7), atol=1e-8)
 
 
@@ -48,8 +48,8 @@ def test_repeated_rows_add_no_direction():
     X, _ = wide_rows(n=20)
     basis = RowBasis.of(as_row_source(np.vstack([X, X, 0 * X])))
     assert sorted(basis.chosen % 20) == list(range(20))
-    np.testing.assert_allclose(basis.rows.array[20:40], basis.rows.array[:20], atol=1e-10)
-    assert not basis.rows.array[40:].any()
+    np.testing.assert_allclose(basis.rows.X[20:40], basis.rows.X[:20], atol=1e-10)
+    assert not basis.rows.X[40:].any()
 
 
 def test_float32_keeps_the_directions_of_float64():

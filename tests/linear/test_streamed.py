@@ -9,7 +9,7 @@ from eigenfeat.linear.logit import LogitSolver
 from eigenfeat.linear.objective import LogitObjective
 from eigenfeat.linear.passes import Passes
 from eigenfeat.linear.streamed import StreamedObjective
-from eigenfeat.rows import ArrayRows, ClassTotals, RowBlock, RowSource
+from eigenfeat.rows import ArrayRows, Block, ClassTotals, Rows
 
 rng = np.random.default_rng(0)
 N, D, K = 900, 12, 4
@@ -19,7 +19,7 @@ W = rng.exponential(size=N)
 W[::11] = 0
 
 
-class Stream(RowSource):
+class Stream(Rows):
     def __init__(self, weights=W, step=130):
         self.weights, self.step = weights, step
 
@@ -29,14 +29,14 @@ class Stream(RowSource):
         step = batch_size or self.step
         for start in range(0, N, step):
             part = slice(start, min(start + step, N))
-            yield RowBlock(start, X[part], Y[part], None if self.weights is None else self.weights[part])
+            yield Block(X[part], Y[part], None if self.weights is None else self.weights[part], start=start)
 
 
 def both(alpha=0.01, smoothing=0.1):
     held = LogitObjective(Passes(ArrayRows(X)), Y, W / W.sum(), K, alpha, smoothing)
     source = Stream()
     options = {"fit_intercept": True, "smoothing": smoothing, "batch_size": None, "n_jobs": None}
-    streamed = StreamedObjective.of(source, source.summed(ClassTotals()), **options)
+    streamed = StreamedObjective.of(source, source.reduce(ClassTotals()), **options)
     return held, type(streamed)(streamed.passes, streamed.compact, streamed.blocks, alpha)
 
 

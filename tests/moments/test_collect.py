@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from eigenfeat.moments import DenseMoments, RowMoments, collect_moments, empty_moments
-from eigenfeat.rows import ArrayRows, ChosenRows, LabelledRows, MappedRows, RowBlock, RowSource
+from eigenfeat.rows import ArrayRows, Block, ChosenRows, LabelledRows, MappedRows, Rows
 from eigenfeat.stages import Affine
 
 rng = np.random.default_rng(0)
@@ -16,7 +16,7 @@ w = rng.exponential(size=N)
 MIX = rng.normal(size=(D, D)) + 3 * np.eye(D)
 
 
-class Stream(RowSource):
+class Stream(Rows):
     """Rows in order, in batches of uneven size, of a length nobody has counted."""
 
     n_columns = D
@@ -24,7 +24,7 @@ class Stream(RowSource):
 
     def blocks(self, batch_size=None):
         for start, stop in ((0, 1), (1, 40), (40, 41), (41, N)):
-            yield RowBlock(start, X[start:stop], y[start:stop], w[start:stop])
+            yield Block(X[start:stop], y[start:stop], w[start:stop], start=start)
 
 
 def memory_map(tmp_path):

@@ -6,7 +6,7 @@ A module of its own, whose folder is on the path of the workers too: that of a t
 import os
 import signal
 
-from eigenfeat.rows import ClassTotals, Statistic
+from eigenfeat.rows import Accumulator, ClassTotals
 
 
 class KillsOnce:
@@ -21,7 +21,7 @@ class KillsOnce:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-class Fatal(Statistic):
+class Fatal(Accumulator):
     """A statistic whose first update kills the worker."""
 
     def __init__(self, statistic, kill):
@@ -48,4 +48,4 @@ class FatalTask:
 
 def n_rows(rows, factor):
     """A fit of its own: one pass."""
-    return factor * rows.summed(ClassTotals(), "labels").n_rows
+    return factor * rows.reduce(ClassTotals(), "labels").n_rows

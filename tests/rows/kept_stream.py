@@ -4,14 +4,14 @@ import time
 
 import numpy as np
 
-from eigenfeat.rows import RowBlock, RowSource
+from eigenfeat.rows import Block, Rows
 
 rng = np.random.default_rng(0)
 N = 500
 X, Y, W = rng.normal(size=(N, 4)), rng.integers(0, 3, N), rng.exponential(size=N)
 
 
-class Stream(RowSource):
+class Stream(Rows):
     n_columns, dtype, n_passes = 4, np.dtype(np.float64), 0
 
     def __init__(self, seconds=0.0):
@@ -22,4 +22,4 @@ class Stream(RowSource):
         for start in range(0, N, 90):
             time.sleep(self.seconds)
             part = slice(start, min(start + 90, N))
-            yield RowBlock(start, X[part], Y[part], W[part])
+            yield Block(X[part], Y[part], W[part], start=start)

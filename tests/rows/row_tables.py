@@ -30,10 +30,10 @@ def assert_same(source, rows=X, labels=None, weights=None, batch_size=None):
         assert [block.start for block in blocks] == list(np.cumsum([0, *(len_of(b) for b in blocks)])[:-1])
         if batch_size is not None:
             assert {len_of(block) for block in blocks[:-1]} <= {batch_size}
-        together = np.concatenate([dense(block.rows) for block in blocks])
+        together = np.concatenate([dense(block.X) for block in blocks])
         assert together.dtype == source.dtype and together.shape == (len(rows), source.n_columns)
         np.testing.assert_array_equal(together, rows.astype(source.dtype))
-        for part, expected in (("labels", labels), ("weights", weights)):
+        for part, expected in (("y", labels), ("weight", weights)):
             found = [getattr(block, part) for block in blocks]
             if expected is None:
                 assert set(map(type, found)) == {type(None)}
@@ -57,4 +57,4 @@ def assert_same_moments(source, rows, labels=None, weights=None):
 
 
 def len_of(block):
-    return block.rows.shape[0]
+    return block.X.shape[0]

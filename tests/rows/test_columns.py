@@ -46,12 +46,12 @@ def test_names_must_tell_columns_apart():
 def test_columns_of_a_matrix_by_index(container):
     X = np.arange(12.0).reshape(3, 4)
     batch = Reading(label=2, weight=0, drop=[1]).chosen(range(4), "t").of_matrix(container(X), np.dtype(np.float32))
-    assert batch.rows.dtype == np.float32
-    np.testing.assert_array_equal(batch.rows.toarray() if sparse.issparse(batch.rows) else batch.rows, X[:, [3]])
-    np.testing.assert_array_equal(batch.labels, X[:, 2])
-    np.testing.assert_array_equal(batch.weights, X[:, 0])
+    assert batch.X.dtype == np.float32
+    np.testing.assert_array_equal(batch.X.toarray() if sparse.issparse(batch.X) else batch.X, X[:, [3]])
+    np.testing.assert_array_equal(batch.y, X[:, 2])
+    np.testing.assert_array_equal(batch.weight, X[:, 0])
     several = Reading(label=[2, 1]).chosen(range(4), "t").of_matrix(container(X), np.dtype(np.float64))
-    np.testing.assert_array_equal(several.labels, X[:, [2, 1]])
+    np.testing.assert_array_equal(several.y, X[:, [2, 1]])
 
 
 def test_float32_only_where_all_is_or_it_is_asked_for():

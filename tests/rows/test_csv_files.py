@@ -67,7 +67,7 @@ def test_numbers_that_start_whole_and_become_broken(tmp_path, monkeypatch):
 
 
 def held_sum(source):
-    return sum(block.rows.sum() for block in source.blocks())
+    return sum(block.X.sum() for block in source.blocks())
 
 
 @pytest.mark.parametrize("cell", ["", "NA", "nan"])
@@ -82,7 +82,7 @@ def test_missing_cells(tmp_path, cell):
 def test_a_label_may_be_called_na(tmp_path):
     path = written(tmp_path / "t.csv", "a,country\n1,NA\n3,DE\n")
     (block,) = eigenfeat.rows.open(path, label="country").blocks()
-    assert block.labels.tolist() == ["NA", "DE"]
+    assert block.y.tolist() == ["NA", "DE"]
 
 
 def test_text_in_the_first_rows(tmp_path):

@@ -25,7 +25,7 @@ def rows():
 
 def total(rows, factor):
     """Makes a pass and looks at a row, on a worker."""
-    return factor * int(rows.summed(ClassTotals(), "labels of a fit").counts.sum()) + next(rows.blocks(1)).rows[0, 1]
+    return factor * int(rows.reduce(ClassTotals(), "labels of a fit").counts.sum()) + next(rows.blocks(1)).X[0, 1]
 
 
 def test_fits_make_passes_of_their_own(rows):

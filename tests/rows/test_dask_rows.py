@@ -20,7 +20,7 @@ from eigenfeat import (
     LeastSquaresCCA,
     MultinomialLogit,
 )
-from eigenfeat.rows import ClassTotals, RowBlock, dense, streaming
+from eigenfeat.rows import Block, ClassTotals, dense, streaming
 from eigenfeat.rows.dask_collections import dask_rows, is_dask
 from eigenfeat.rows.dask_rows import DaskRows, _seen
 
@@ -126,7 +126,7 @@ def test_what_workers_cannot_import_is_named(cluster, monkeypatch):
     exec("from eigenfeat.rows import ClassTotals\nclass Mine(ClassTotals): pass", vars(alone))
     monkeypatch.setitem(sys.modules, "only_here", alone)
     with pytest.raises(ModuleNotFoundError, match="No module named 'only_here'"):
-        dask_rows(*collections()[:2]).summed(alone.Mine())
+        dask_rows(*collections()[:2]).reduce(alone.Mine())
 
 
 def test_members_and_candidates_are_tasks(cluster):
@@ -159,7 +159,7 @@ def test_candidates_of_a_search_are_tasks_by_joblib(cluster):
 def test_a_class_that_most_partitions_lack(cluster):
     order = np.argsort(Y, kind="stable")
     rows, labels = da.from_array(X[order], chunks=(500, D)), da.from_array(Y[order], chunks=500)
-    totals = dask_rows(rows, labels).summed(ClassTotals())
+    totals = dask_rows(rows, labels).reduce(ClassTotals())
     assert totals.classes.tolist() == ["iris", "rose", "tulip"] and totals.n_rows == N
     np.testing.assert_allclose(
         gem().fit(rows, labels).predict_proba(X), gem().fit(X[order], Y[order]).predict_proba(X), atol=1e-10
@@ -171,20 +171,20 @@ def in_halves(block):
 
 
 def odd(block):
-    return (block.part(np.flatnonzero(block.labels % 2)),)
+    return (block.part(np.flatnonzero(block.y % 2)),)
 
 
 @pytest.mark.parametrize("kind", [np.array, sparse.csr_array])
 def test_parts_that_views_make_of_a_block_are_one_block_again(kind):
     rows = np.arange(14.0, dtype=np.float32).reshape(7, 2)
-    block = RowBlock(0, kind(rows), np.arange(7), np.arange(7.0))
+    block = Block(kind(rows), np.arange(7), np.arange(7.0))
     for lenses, taken in (
         ((in_halves,), slice(None)),
         ((in_halves, odd), slice(1, None, 2)),
         ((odd,), slice(1, None, 2)),
     ):
         seen = _seen(lenses, block, 5)
-        np.testing.assert_array_equal(dense(seen.rows), rows[taken])
-        assert seen.rows.dtype == np.float32 and seen.start == 5
-        assert seen.labels.tolist() == seen.weights.tolist() == np.arange(7)[taken].tolist()
+        np.testing.assert_array_equal(dense(seen.X), rows[taken])
+        assert seen.X.dtype == np.float32 and seen.start == 5
+        assert seen.y.tolist() == seen.weight.tolist() == np.arange(7)[taken].tolist()
     assert _seen((lambda _: (),), block, 5).n_rows == 0

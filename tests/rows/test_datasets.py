@@ -54,7 +54,7 @@ def test_columns_in_their_order_and_integer_labels(path):
     source = eigenfeat.rows.open(path, label="code", columns=["c", "a"])
     assert_same(source, X[:, [2, 0]], labels=CODES)
     (block,) = source.blocks()
-    assert block.labels.dtype == np.int64
+    assert block.y.dtype == np.int64
 
 
 def test_text_in_one_of_several_files(tmp_path):
@@ -89,7 +89,7 @@ def test_dictionaries_booleans_and_integers(tmp_path):
 
 def test_several_targets_side_by_side(parquet):
     source = eigenfeat.rows.open(parquet, label=["c", "d"], columns=["a", "b"])
-    np.testing.assert_array_equal(np.concatenate([b.labels for b in source.blocks(50)]), X[:, 2:])
+    np.testing.assert_array_equal(np.concatenate([b.y for b in source.blocks(50)]), X[:, 2:])
 
 
 def test_a_folder_of_files(tmp_path):
@@ -145,7 +145,7 @@ def test_missing_values_name_file_row_group_column_and_row(tmp_path):
     filled[130, 1] = np.delete(X[:, 1], 130).mean()
     means = eigenfeat.rows.open(tmp_path / "t.parquet", columns=NAMES, missing="mean")
     (block,) = means.blocks()
-    np.testing.assert_allclose(block.rows, filled, rtol=1e-14)
+    np.testing.assert_allclose(block.X, filled, rtol=1e-14)
     assert_same(eigenfeat.rows.open(tmp_path / "t.parquet", columns=NAMES, missing="drop"), np.delete(X, 130, axis=0))
     filled[130, 1] = 7
     assert_same(eigenfeat.rows.open(tmp_path / "t.parquet", columns=NAMES, missing={"b": 7}), filled)

@@ -14,7 +14,7 @@ def test_kept_rows_are_the_rows_read_once(kind):
     assert source.n_passes == 0  # until somebody asks
     for size in (64, None):
         blocks = list(rows.blocks(size))
-        for name, expected in (("rows", X), ("labels", Y), ("weights", W)):
+        for name, expected in (("X", X), ("y", Y), ("weight", W)):
             assert np.array_equal(np.concatenate([getattr(block, name) for block in blocks]), expected)
         assert [block.start for block in blocks] == list(range(0, N, size or N))
     assert source.n_passes == 1

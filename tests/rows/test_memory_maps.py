@@ -29,8 +29,8 @@ def test_any_order(path):
     chosen = np.array([7, 3, 7, 200])
     np.testing.assert_array_equal(source.rows(chosen), X[chosen][:, [2, 0]])
     np.testing.assert_array_equal(source.rows(slice(3, 9)), X[3:9][:, [2, 0]])
-    np.testing.assert_array_equal(source.labels, CODES)
-    np.testing.assert_array_equal(source.weights, WEIGHTS)
+    np.testing.assert_array_equal(source.y, CODES)
+    np.testing.assert_array_equal(source.weight, WEIGHTS)
 
 
 @pytest.mark.parametrize(("stored", "asked", "read"), [("f4", None, "f4"), ("f4", "f8", "f8"), ("i2", None, "f8")])
@@ -54,7 +54,7 @@ def test_missing_values(tmp_path):
     filled = holes.copy()
     filled[120, 2] = np.nanmean(holes[:, 2])
     (block,) = eigenfeat.rows.open(tmp_path / "t.npy", missing="mean").blocks()
-    np.testing.assert_allclose(block.rows, filled, rtol=1e-14)
+    np.testing.assert_allclose(block.X, filled, rtol=1e-14)
 
 
 @pytest.mark.parametrize(

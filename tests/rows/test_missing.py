@@ -26,13 +26,13 @@ def test_refused_by_column_place_and_row():
 
 def test_rows_left_out_take_labels_and_weights_along():
     batch = mended("drop")
-    np.testing.assert_array_equal(batch.rows, ROWS[:1])
-    assert batch.labels.tolist() == ["x"] and batch.weights.tolist() == [1.0]
+    np.testing.assert_array_equal(batch.X, ROWS[:1])
+    assert batch.y.tolist() == ["x"] and batch.weight.tolist() == [1.0]
 
 
 @pytest.mark.parametrize(("missing", "expected"), [(0.5, [0.5, 0.5]), ({"a": -1, "b": 7.0}, [-1, 7])])
 def test_filled_in(missing, expected):
-    rows = mended(missing).rows
+    rows = mended(missing).X
     assert rows.dtype == np.float32 and [rows[1, 0], rows[2, 1]] == expected
     assert np.isnan(ROWS[1, 0])  # the reader's own array is untouched
 

@@ -41,7 +41,7 @@ def test_the_means_of_missing_values_are_found_in_a_pass_of_its_own():
 
     source = eigenfeat.rows.open(batches, missing="mean")
     (block,) = source.blocks()
-    np.testing.assert_array_equal(block.rows, [[1, 4], [3, 4]])
+    np.testing.assert_array_equal(block.X, [[1, 4], [3, 4]])
     assert len(calls) == 4  # a look at the first batch twice, the means, the pass
 
 

@@ -5,13 +5,13 @@ import pytest
 from scipy import sparse
 
 from eigenfeat.estimators.row_keys import row_keys
-from eigenfeat.rows import ArrayRows, RowSource, sampled
+from eigenfeat.rows import ArrayRows, Rows, sampled
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(500, 3)).round(1)
 
 
-class InBlocks(RowSource):
+class InBlocks(Rows):
     """An array that can only be read in order, in blocks of a given length."""
 
     def __init__(self, array, step):
@@ -26,9 +26,9 @@ class InBlocks(RowSource):
 
 def table(sample):
     """The different rows of a sample with their weights, in ascending order."""
-    rows = sample.rows.toarray() if sparse.issparse(sample.rows) else sample.rows
+    rows = sample.X.toarray() if sparse.issparse(sample.X) else sample.X
     different, place = np.unique(rows, axis=0, return_inverse=True)
-    return np.column_stack([different, np.bincount(place.ravel(), sample.weights)])
+    return np.column_stack([different, np.bincount(place.ravel(), sample.weight)])
 
 
 @pytest.mark.parametrize("count", [60, 1000])
@@ -45,8 +45,8 @@ def test_neither_order_nor_blocks_nor_storage_of_repetitions_matters(count):
 def test_a_sample_is_bounded_and_uniform():
     values = np.arange(50_000.0).reshape(-1, 1)
     sample = sampled(ArrayRows(values), 2000, row_keys)
-    assert len(sample.rows) == len(np.unique(sample.rows)) == 2000
-    assert abs(sample.rows.mean() / 25_000 - 1) < 5 / np.sqrt(3 * 2000)  # five standard errors of a uniform law
+    assert len(sample.X) == len(np.unique(sample.X)) == 2000
+    assert abs(sample.X.mean() / 25_000 - 1) < 5 / np.sqrt(3 * 2000)  # five standard errors of a uniform law
 
 
 def test_the_range_is_that_of_all_rows_that_count():
@@ -58,7 +58,7 @@ def test_the_range_is_that_of_all_rows_that_count():
 def test_sparse_rows_stay_sparse():
     thin = sparse.csr_array(np.where(X > 0, X, 0))
     sample = sampled(ArrayRows(thin), 40, row_keys)
-    assert sparse.issparse(sample.rows) and sample.rows.shape == (40, 3)
+    assert sparse.issparse(sample.X) and sample.X.shape == (40, 3)
     assert sample.low.tolist() == [0, 0, 0] and sample.high.tolist() == X.max(axis=0).tolist()
 
 

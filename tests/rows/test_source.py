@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eigenfeat.rows import RandomRows, RowBlock, RowSource, joined_and_freed, joined_blocks
+from eigenfeat.rows import Block, RandomRows, Rows, joined_and_freed, joined_blocks
 from eigenfeat.rows.source import part_of
 
 
@@ -16,7 +16,7 @@ class Squares(RandomRows):
     default_batch = 10
 
     @property
-    def labels(self):
+    def y(self):
         return np.arange(25) % 2
 
     def rows(self, selection):
@@ -24,28 +24,28 @@ class Squares(RandomRows):
         return np.column_stack([n, n**2])
 
 
-class Stream(RowSource):
+class Stream(Rows):
     n_columns = 1
     dtype = np.dtype(np.float64)
 
     def blocks(self, batch_size=None):
-        yield RowBlock(0, np.zeros((2, 1)))
-        yield RowBlock(2, np.ones((3, 1)))
+        yield Block(np.zeros((2, 1)))
+        yield Block(np.ones((3, 1)), start=2)
 
 
 @pytest.mark.parametrize("batch_size", [None, 1, 7, 25, 100])
 def test_a_pass_covers_every_row_once_in_order(batch_size):
     blocks = list(Squares().blocks(batch_size))
     assert [block.start for block in blocks] == list(range(0, 25, batch_size or 10))
-    np.testing.assert_array_equal(np.concatenate([b.rows for b in blocks]), Squares().rows(slice(None)))
-    np.testing.assert_array_equal(np.concatenate([b.labels for b in blocks]), Squares().labels)
-    assert all(block.weights is None for block in blocks)
+    np.testing.assert_array_equal(np.concatenate([b.X for b in blocks]), Squares().rows(slice(None)))
+    np.testing.assert_array_equal(np.concatenate([b.y for b in blocks]), Squares().y)
+    assert all(block.weight is None for block in blocks)
 
 
 def test_a_block_knows_where_it_stands():
     whole = np.empty((5, 1))
     for block in Stream().blocks():
-        whole[block.selection] = block.rows
+        whole[block.selection] = block.X
     np.testing.assert_array_equal(whole[:, 0], [0, 0, 1, 1, 1])
 
 
@@ -62,7 +62,7 @@ def test_columns_without_names_hold_no_labels():
 
 def test_a_source_without_a_pass_cannot_be_made():
     with pytest.raises(TypeError, match="abstract"):
-        type("Half", (RowSource,), {"n_columns": 1})()
+        type("Half", (Rows,), {"n_columns": 1})()
 
 
 def test_part_of_what_is_not_there_is_not_there():
@@ -75,14 +75,14 @@ def test_joined_blocks_are_freed_meanwhile(has_weights):
     rng = np.random.default_rng(0)
     sizes = [3, 0, 5, 1]
     blocks = [
-        RowBlock(7 * i, rng.normal(size=(n, 4)).astype(np.float32), np.arange(n), rng.uniform(size=n))
+        Block(rng.normal(size=(n, 4)).astype(np.float32), np.arange(n), rng.uniform(size=n), start=7 * i)
         for i, n in enumerate(sizes)
     ]
     if not has_weights:
-        blocks = [RowBlock(block.start, block.rows, block.labels) for block in blocks]
+        blocks = [Block(block.X, block.y, start=block.start) for block in blocks]
     expected = joined_blocks(blocks)
     found = joined_and_freed(blocks)
-    assert not blocks and found.rows.dtype == np.float32
-    np.testing.assert_array_equal(found.rows, expected.rows)
-    np.testing.assert_array_equal(found.labels, expected.labels)
-    assert has_weights == (found.weights is not None)
+    assert not blocks and found.X.dtype == np.float32
+    np.testing.assert_array_equal(found.X, expected.X)
+    np.testing.assert_array_equal(found.y, expected.y)
+    assert has_weights == (found.weight is not None)

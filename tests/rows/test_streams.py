@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from row_tables import X, assert_same, chunkings
 from scipy import sparse
 
-from eigenfeat.rows import Batch, StreamedRows
+from eigenfeat.rows import Batch, FileRows
 from eigenfeat.rows.streams import joined, regrouped
 
 
-class Cut(StreamedRows):
+class Cut(FileRows):
     """Rows of an array in batches cut at given places."""
 
     def __init__(self, rows, edges, **options):
@@ -31,7 +31,7 @@ def test_blocks_do_not_depend_on_the_batches(edges, batch_size):
 
 @chunkings
 def test_a_size_of_ones_own(batch_size):
-    sizes = [block.rows.shape[0] for block in Cut(X, [100], batch_size=60).blocks(batch_size)]
+    sizes = [block.X.shape[0] for block in Cut(X, [100], batch_size=60).blocks(batch_size)]
     assert sizes[0] == min(batch_size or 60, 211) and sum(sizes) == 211
 
 
@@ -60,7 +60,7 @@ def test_no_rows_are_refused():
 def test_sparse_batches_stay_sparse():
     parts = [Batch(sparse.csr_matrix(part), part[:, 0]) for part in np.split(X, [3, 90])]
     blocks = list(regrouped(parts, 50))
-    assert all(sparse.issparse(block.rows) and block.rows.format == "csr" for block in blocks)
+    assert all(sparse.issparse(block.X) and block.X.format == "csr" for block in blocks)
     whole = joined(blocks)
-    np.testing.assert_array_equal(whole.rows.toarray(), X)
-    np.testing.assert_array_equal(whole.labels, X[:, 0])
+    np.testing.assert_array_equal(whole.X.toarray(), X)
+    np.testing.assert_array_equal(whole.y, X[:, 0])

@@ -33,7 +33,7 @@ def test_the_rows_that_were_written(path, batch_size, pieces):
     source = eigenfeat.rows.open(path)
     assert source.n_columns == 4 and source.n_rows == len(X)
     assert_same(source, load_svmlight_file(str(path))[0].toarray(), labels=CODES, batch_size=batch_size)
-    assert all(sparse.issparse(block.rows) for block in source.blocks(100))
+    assert all(sparse.issparse(block.X) for block in source.blocks(100))
 
 
 @pytest.mark.parametrize(("suffix", "compress"), [(".gz", gzip), (".bz2", bz2), (".xz", lzma)])
@@ -61,7 +61,7 @@ def test_saying_the_number_of_columns_saves_a_pass(tmp_path):
 def test_continuous_targets_and_comments(tmp_path):
     (tmp_path / "t.svm").write_text("# a comment\n0.5 1:1 # of a row\n2 2:3\n")
     (block,) = eigenfeat.rows.open(tmp_path / "t.svm").blocks()
-    assert block.labels.tolist() == [0.5, 2.0] and block.rows.toarray().tolist() == [[1, 0], [0, 3]]
+    assert block.y.tolist() == [0.5, 2.0] and block.X.toarray().tolist() == [[1, 0], [0, 3]]
 
 
 @pytest.mark.parametrize(

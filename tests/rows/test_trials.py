@@ -23,16 +23,16 @@ def test_second_moments_are_weighted_means_of_covariances():
 @pytest.mark.parametrize("batch_size", [None, 1, 5])
 def test_blocks_hold_whole_trials_in_order(batch_size):
     blocks = list(TimeSamples(ArrayRows(X, y, w), 3).blocks(batch_size))
-    rows = np.concatenate([block.rows for block in blocks])
+    rows = np.concatenate([block.X for block in blocks])
     np.testing.assert_allclose(rows, centred_trials(X).transpose(0, 2, 1).reshape(240, 3))
-    np.testing.assert_array_equal(np.concatenate([block.labels for block in blocks]), np.repeat(y, 20))
-    np.testing.assert_allclose(np.concatenate([block.weights for block in blocks]), np.repeat(w, 20) / 20)
-    assert [block.start for block in blocks] == np.cumsum([0] + [len(block.rows) for block in blocks[:-1]]).tolist()
+    np.testing.assert_array_equal(np.concatenate([block.y for block in blocks]), np.repeat(y, 20))
+    np.testing.assert_allclose(np.concatenate([block.weight for block in blocks]), np.repeat(w, 20) / 20)
+    assert [block.start for block in blocks] == np.cumsum([0] + [len(block.X) for block in blocks[:-1]]).tolist()
 
 
 def test_no_block_is_larger_than_a_few_trials():
     long = np.broadcast_to(np.float32(1), (50, 8, 100_000))
-    assert max(len(block.rows) for block in TimeSamples(ArrayRows(long), 8).blocks()) == 100_000
+    assert max(len(block.X) for block in TimeSamples(ArrayRows(long), 8).blocks()) == 100_000
 
 
 def test_types():

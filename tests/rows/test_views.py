@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 from eigenfeat.rows import (
     ArrayRows,
+    Block,
     ChosenRows,
     ChosenStream,
     LabelledRows,
     MappedRows,
     MappedStream,
     RandomRows,
-    RowBlock,
-    RowSource,
+    Rows,
     as_row_source,
     first_block,
     held,
@@ -28,19 +28,19 @@ y, w = rng.integers(3, size=20), rng.exponential(size=20)
 SOURCE = ArrayRows(X, y, w)
 
 
-class Stream(RowSource):
+class Stream(Rows):
     n_columns = 4
     dtype = np.dtype(np.float32)
 
     def blocks(self, batch_size=None):
         for start in (0, 8, 16):
             stop = min(start + 8, 20)
-            yield RowBlock(start, X[start:stop], y[start:stop], w[start:stop])
+            yield Block(X[start:stop], y[start:stop], w[start:stop], start=start)
 
 
 def together(source, batch_size=None):
     blocks = list(source.blocks(batch_size))
-    parts = ([getattr(block, name) for block in blocks] for name in ("rows", "labels", "weights"))
+    parts = ([getattr(block, name) for block in blocks] for name in ("X", "y", "weight"))
     return tuple(None if part[0] is None else np.concatenate(part) for part in parts)
 
 
@@ -53,11 +53,11 @@ def test_chosen_rows_carry_labels_and_weights(index, batch_size):
     assert chosen.n_rows == len(index) and chosen.n_columns == 4
     np.testing.assert_array_equal(chosen.rows(slice(0, 1)), X[index[:1]])
     again = ChosenRows(chosen, np.arange(len(index))[::-1])
-    np.testing.assert_array_equal(again.labels, y[index][::-1])
+    np.testing.assert_array_equal(again.y, y[index][::-1])
 
 
 def test_chosen_rows_of_what_has_no_labels_have_none():
-    assert ChosenRows(ArrayRows(X), np.array([1])).labels is None
+    assert ChosenRows(ArrayRows(X), np.array([1])).y is None
 
 
 @pytest.mark.parametrize("source", [SOURCE, Stream()], ids=["array", "stream"])
@@ -86,7 +86,7 @@ def test_mapped_rows_in_any_order_and_maps_of_maps():
     view = MappedRows(MappedRows(SOURCE, WithConstant()), Affine.of(np.eye(5)[:, ::-1]))
     index = np.array([4, 4, 19])
     np.testing.assert_array_equal(view.rows(index), np.column_stack([np.ones(20), X[:, ::-1]])[index])
-    np.testing.assert_array_equal(ChosenRows(view, index).labels, y[index])
+    np.testing.assert_array_equal(ChosenRows(view, index).y, y[index])
 
 
 def test_a_view_of_a_stream_is_a_stream():
@@ -105,7 +105,7 @@ def test_a_source_is_itself_and_an_array_becomes_one():
     assert as_row_source(SOURCE) is SOURCE
     assert isinstance(as_row_source(SOURCE, labels=y), LabelledRows)
     made = as_row_source(X, list(y), list(w))
-    assert isinstance(made, ArrayRows) and isinstance(made.labels, np.ndarray) and made.weights.dtype == np.float64
+    assert isinstance(made, ArrayRows) and isinstance(made.y, np.ndarray) and made.weight.dtype == np.float64
 
 
 def test_views_keep_the_names_of_columns_that_are_the_same():
@@ -122,6 +122,6 @@ def test_chosen_rows_of_a_stream_have_places_of_their_own():
     assert chosen.n_rows == 4
     blocks = list(chosen.blocks())
     assert [block.start for block in blocks] == [0, 2, 2]
-    np.testing.assert_array_equal(np.concatenate([block.rows for block in blocks]), X[index])
-    np.testing.assert_array_equal(np.concatenate([block.labels for block in blocks]), y[index])
-    assert first_block(chosen, 3).n_rows == 3 and first_block(chosen, 9).labels.tolist() == y[index].tolist()
+    np.testing.assert_array_equal(np.concatenate([block.X for block in blocks]), X[index])
+    np.testing.assert_array_equal(np.concatenate([block.y for block in blocks]), y[index])
+    assert first_block(chosen, 3).n_rows == 3 and first_block(chosen, 9).y.tolist() == y[index].tolist()

@@ -5,7 +5,7 @@ import pytest
 
 import eigenfeat.rows
 from eigenfeat import DenoisingAutoencoder
-from eigenfeat.rows import RowBlock
+from eigenfeat.rows import Block
 from eigenfeat.scores.streamed_training import ColumnSums, StreamedEpoch
 from eigenfeat.scores.training import column_moments
 
@@ -70,7 +70,7 @@ def test_column_sums_merge_to_those_of_all_rows():
     parts = [ColumnSums() for _ in range(3)]
     for part, start in zip(parts, (0, 100, 1500)):
         chosen = slice(start, {0: 100, 100: 1500, 1500: N}[start])
-        part.update(RowBlock(start, X[chosen], None, W[chosen]))
+        part.update(Block(X[chosen], None, W[chosen], start=start))
     for part in parts[1:]:
         parts[0].merge(part)
     for found, expected in zip(parts[0].moments, column_moments(X, W)):

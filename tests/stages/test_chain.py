@@ -10,19 +10,19 @@ from chains import CHAINS, X
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eigenfeat.rows import ArrayRows, ChosenRows, MappedRows, RowBlock, RowSource, held
+from eigenfeat.rows import ArrayRows, Block, ChosenRows, MappedRows, Rows, held
 from eigenfeat.stages import Affine, Chain, Fitted, Softmax, WithConstant
 
 every_chain = pytest.mark.parametrize("kind", CHAINS)
 
 
-class Stream(RowSource):
+class Stream(Rows):
     n_columns = X.shape[1]
     dtype = np.dtype(np.float64)
 
     def blocks(self, batch_size=None):
         for start in range(0, len(X), 23):
-            yield RowBlock(start, X[start : start + 23])
+            yield Block(X[start : start + 23], start=start)
 
 
 @every_chain

@@ -14,7 +14,7 @@ from eigenfeat.estimators.streaming import is_stream, streamed
 from eigenfeat.estimators.validation import check_class_labels, check_moments, check_weights
 from eigenfeat.moments import Moments, collect_moments, empty_moments, merged_moments
 from eigenfeat.quotients import Criterion, Quotient, Regularisation
-from eigenfeat.rows import RowSource
+from eigenfeat.rows import Rows
 from eigenfeat.solvers import SOLVERS, Directions, settle_ties, solve
 from eigenfeat.stages import Affine, Chain, Fitted
 
@@ -136,7 +136,7 @@ class QuotientTransformer(ComponentsMixin, Estimator):
         classes, codes = check_class_labels(y, weights, estimator=type(self).__name__)
         return classes[codes]
 
-    def _labelled(self, source: RowSource) -> RowSource:
+    def _labelled(self, source: Rows) -> Rows:
         """A stream whose labels sort the rows into classes; a subclass may have to see them all first."""
         return source
 

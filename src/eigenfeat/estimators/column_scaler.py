@@ -14,24 +14,24 @@ from eigenfeat.estimators.row_keys import row_keys
 from eigenfeat.estimators.streaming import is_stream, streamed
 from eigenfeat.estimators.validation import check_weights
 from eigenfeat.features.columns import WORDS, ColumnTable, sample_size, treat_columns
-from eigenfeat.rows import ArrayRows, RowSource, sampled
+from eigenfeat.rows import ArrayRows, Rows, sampled
 from eigenfeat.stages import Chain, Fitted, TreatedColumns
 
 COLUMNS_CONSTRAINT = [StrOptions(set(WORDS)), Mapping, "array-like"]
 
 
-def learn_columns(estimator: Any, rows: RowSource, columns: Any) -> tuple[TreatedColumns, ColumnTable]:
+def learn_columns(estimator: Any, rows: Rows, columns: Any) -> tuple[TreatedColumns, ColumnTable]:
     """What is done to the columns of these rows, for an estimator that knows how many and what they are called."""
     names = check_feature_names_in(estimator, None)
     return treat_columns(sampled(rows, sample_size(rows.n_columns), row_keys), columns, names)
 
 
-def treated_rows(stage: TreatedColumns, rows: RowSource) -> RowSource:
+def treated_rows(stage: TreatedColumns, rows: Rows) -> Rows:
     """Rows after the treatment, made once where they are in memory, and as they are read elsewhere."""
     if not isinstance(rows, ArrayRows):
         return Chain((stage,)).over(rows)
-    treated = stage.apply(rows.array) if rows.is_sparse else Chain((stage,)).at(rows)
-    return ArrayRows(treated, rows.labels, rows.weights)
+    treated = stage.apply(rows.X) if rows.is_sparse else Chain((stage,)).at(rows)
+    return ArrayRows(treated, rows.y, rows.weight)
 
 
 class ColumnScaler(OneToOneFeatureMixin, FeaturesMixin, Estimator):
@@ -114,7 +114,7 @@ class ColumnScaler(OneToOneFeatureMixin, FeaturesMixin, Estimator):
         self
         """
         if is_stream(X):
-            rows: RowSource = streamed(self, X, y, sample_weight, None)
+            rows: Rows = streamed(self, X, y, sample_weight, None)
         else:
             self._check_unused(X, y)
             X = self._check(X)

@@ -13,14 +13,14 @@ from eigenfeat.estimators.row_keys import row_keys
 from eigenfeat.estimators.validation import check_weights
 from eigenfeat.features.column_basis import column_basis, n_values, required_pairs
 from eigenfeat.features.columns import sample_size
-from eigenfeat.rows import ArrayRows, RowSample, RowSource, sampled
+from eigenfeat.rows import ArrayRows, Rows, RowSample, sampled
 from eigenfeat.stages import Chain, FeatureLayer, Fitted
 
 N_KNOTS = 6
 """Knots a column by default: curves with four bends."""
 
 
-def basis_sample(rows: RowSource) -> RowSample:
+def basis_sample(rows: Rows) -> RowSample:
     """What a basis of the columns of these rows is learnt from."""
     return sampled(rows, sample_size(rows.n_columns), row_keys)
 

@@ -15,7 +15,7 @@ from eigenfeat.estimators.validation import check_class_labels, check_weights
 from eigenfeat.features.pairs import Contrasts, choose_contrasts
 from eigenfeat.moments import Moments
 from eigenfeat.quotients import power_share
-from eigenfeat.rows import RowSource
+from eigenfeat.rows import Rows
 from eigenfeat.solvers import DenseVectors, Directions
 from eigenfeat.solvers.joint import MAX_SWEEPS, JointDirections, jointly_diagonal
 
@@ -166,7 +166,7 @@ class CommonSpatialPatterns(SpatialFilters):
         """Whether all classes are told apart at once; of two classes, a pair does that."""
         return isinstance(self.class_pairs, str) and self.class_pairs == "joint" and len(self.classes_) > 2
 
-    def _solved(self, trials: RowSource, target: np.ndarray, weights: np.ndarray | None):
+    def _solved(self, trials: Rows, target: np.ndarray, weights: np.ndarray | None):
         if not self._joint:
             return super()._solved(trials, target, weights)
         self.criterion_ = "joint_power"
@@ -194,7 +194,7 @@ class CommonSpatialPatterns(SpatialFilters):
                 stacklevel=4,
             )
 
-    def _problems(self, trials: RowSource, target: np.ndarray, weights: np.ndarray | None) -> list[Named]:
+    def _problems(self, trials: Rows, target: np.ndarray, weights: np.ndarray | None) -> list[Named]:
         moments = self._moments(trials, target, weights).rename(self.classes_)
         chosen = self._contrasts(moments)
         labels = [f"{i} vs {j}" for i, j in chosen.names]

@@ -214,26 +214,26 @@ class DenoisingAutoencoder(ComponentsMixin, Estimator):
         source = streamed(self, X, None, sample_weight, None)
         if not source.is_local or has_sparse_blocks(source):
             refuse_source(self, X)
-        sums = source.summed(ColumnSums(), "columns")
+        sums = source.reduce(ColumnSums(), "columns")
         if sums.n_rows * source.n_columns * HELD_BYTES <= current().budget:
             blocks = joined_blocks(list(source.blocks()))
-            return self._fit_rows(self._as_float32(blocks.rows), blocks.weights)
+            return self._fit_rows(self._as_float32(blocks.X), blocks.weight)
         self._check_range(sums.low, sums.high)
         some = sampled(source, MOST_HELD_OUT, row_keys)
-        self._choose(some.rows.astype(np.float32), some.weights)
+        self._choose(some.X.astype(np.float32), some.weight)
         trainer = self._new_trainer(sums.moments, self.n_hidden_, self.corruption_level_)
         trainer.observe_moments(sums.moments)
         n_held_out = min(MOST_HELD_OUT, int(self.validation_fraction * sums.n_rows)) if self.early_stopping else 0
         held_out = sampled(source, n_held_out, row_keys) if n_held_out else None
-        last_key = -1 if held_out is None else int(row_keys(held_out.rows).max())
+        last_key = -1 if held_out is None else int(row_keys(held_out.X).max())
         unit = sums.weight / sums.n_rows
 
         def epoch(trainer: AutoencoderTrainer) -> AutoencoderTrainer:
             empty = StreamedEpoch(trainer, self.batch_size, row_keys, last_key, unit)
-            return source.summed(empty, "epoch").trainer
+            return source.reduce(empty, "epoch").trainer
 
-        rows = np.empty((0, source.n_columns)) if held_out is None else held_out.rows
-        return self._train(trainer, epoch, rows.astype(np.float32), None if held_out is None else held_out.weights)
+        rows = np.empty((0, source.n_columns)) if held_out is None else held_out.X
+        return self._train(trainer, epoch, rows.astype(np.float32), None if held_out is None else held_out.weight)
 
     def _train(self, trainer: AutoencoderTrainer, epoch: Epoch, held_out: np.ndarray, weight: np.ndarray | None):
         self._trainer, self.loss_curve_ = train(

@@ -18,7 +18,7 @@ from eigenfeat.features.stack import Stack, StackSettings
 from eigenfeat.features.tangents import weighted_transformations
 from eigenfeat.moments import Moments
 from eigenfeat.quotients import Regularisation
-from eigenfeat.rows import RowSource
+from eigenfeat.rows import Rows
 from eigenfeat.stages import Chain
 
 INNER_COLUMNS = 3000
@@ -75,7 +75,7 @@ class GEMBase(Estimator):
         """The estimator's parameters as a value; ``chosen`` ones stand for parameters it does not have."""
         return stack_settings(self.get_params(deep=False) | chosen, n_layers)
 
-    def _treated(self, rows: RowSource, more: RowSource | None = None) -> RowSource:
+    def _treated(self, rows: Rows, more: Rows | None = None) -> Rows:
         """Rows after the treatment of their columns, which is learnt here and is the first of ``_inputs``.
 
         It is learnt from ``more`` rows, where there are: these and others without labels.
@@ -187,7 +187,7 @@ class GEMFeaturesMixin(FeaturesMixin, GEMBase):
         return names
 
 
-def check_events(subclass_labels: Any, rows: RowSource) -> np.ndarray | None:
+def check_events(subclass_labels: Any, rows: Rows) -> np.ndarray | None:
     """Events of the rows, one each."""
     if subclass_labels is None:
         return None

@@ -342,8 +342,8 @@ class GEMClassifier(GEMClassifierBase):
                 "A classifier of your own needs its features in memory, and these are read a block at a time: leave "
                 "classifier=None, or raise memory_limit of eigenfeat.rows.streaming until the rows fit."
             )
-        weights = {} if rows.weights is None else {"sample_weight": rows.weights}
-        fitted = clone(self.classifier).fit(held(rows), rows.labels, **weights)
+        weights = {} if rows.weight is None else {"sample_weight": rows.weight}
+        fitted = clone(self.classifier).fit(held(rows), rows.y, **weights)
         if not hasattr(fitted, "predict_log_proba") and not hasattr(fitted, "decision_function"):
             raise ValueError(
                 f"The classifier {type(fitted).__name__} has neither predict_log_proba nor decision_function: nothing "

@@ -82,7 +82,7 @@ class TrainingRows(ColumnsOfTraining):
     @property
     def n_different(self) -> int:
         """Different rows of positive weight."""
-        weights = self.rows.weights
+        weights = self.rows.weight
         return n_distinct(self.own_keys if weights is None else self.own_keys[weights > 0])
 
     @cached_property
@@ -91,7 +91,7 @@ class TrainingRows(ColumnsOfTraining):
         return TrialRows.of(self.rows, self.classes, self.own_keys, self.keys, self.events, self.searching)
 
     def screened(self, count: int) -> tuple[RandomRows, np.ndarray, np.ndarray]:
-        chosen = sample_by_key(self.own_keys, np.asarray(self.rows.labels), self.rows.weights, count)
+        chosen = sample_by_key(self.own_keys, np.asarray(self.rows.y), self.rows.weight, count)
         return ChosenRows(self.rows, chosen), self.keys[chosen], self.own_keys[chosen]
 
     def sample(self, count: int) -> tuple[Any, np.ndarray]:
@@ -160,7 +160,7 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
                 rows = self._treated(stream)
                 return StreamedTraining(stream, seen, rows, self._inputs, self._searches)
             in_memory = held_rows(stream)
-            X, codes, weights, classes = in_memory.array, in_memory.labels, in_memory.weights, stream.totals.classes
+            X, codes, weights, classes = in_memory.X, in_memory.y, in_memory.weight, stream.totals.classes
         else:
             X, y = self._check(X, y)
             weights = check_weights(sample_weight, X)
@@ -200,8 +200,8 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
             pairs = self._surface_pairs(training) if name == "products" else ()
             return Chain((column_basis(training.basis_sample, N_KNOTS, pairs),))
         rows, _ = training.sample(BASE_ROWS)
-        self.base_map_ = clone(name).fit(rows.array, rows.labels)
-        return Chain((BaseMap.of(self.base_map_, rows.array),))
+        self.base_map_ = clone(name).fit(rows.X, rows.y)
+        return Chain((BaseMap.of(self.base_map_, rows.X),))
 
     def _surface_pairs(self, training: Any) -> Pairs:
         """Pairs of columns that "products" are made of."""
@@ -277,8 +277,8 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         """Rows of the last stage: class weights count there, not in the moments."""
         if self.class_weight is None:
             return rows
-        by_class = class_weights(self.class_weight, classes, rows.labels, rows.weights)
-        return LabelledRows(rows, rows.labels, by_class if rows.weights is None else rows.weights * by_class)
+        by_class = class_weights(self.class_weight, classes, rows.y, rows.weight)
+        return LabelledRows(rows, rows.y, by_class if rows.weight is None else rows.weight * by_class)
 
     # ------------------------------------------------------------------ the fitted value
 
@@ -359,6 +359,6 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
 def principal_axes(training: Any) -> Affine:
     """Treated rows on their leading principal axes, in their own scale; rows without labels count, where there are."""
     rows = training.sample(BASE_ROWS)[0] if training.more is None else training.more
-    weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights
-    axes = leading_axes(rows.array, weights, max(1, min(MOST_AXES, rows.n_rows // ROWS_AN_AXIS)))
+    weights = np.ones(rows.n_rows) if rows.weight is None else rows.weight
+    axes = leading_axes(rows.X, weights, max(1, min(MOST_AXES, rows.n_rows // ROWS_AN_AXIS)))
     return Affine.about(DenseVectors(axes.vectors.astype(rows.dtype)), axes.mean)

@@ -243,7 +243,7 @@ class GEMClassifierCV(GEMClassifierBase):
     def _splits(self, training: Any, grouped: bool) -> list[Split]:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         rows: Any = training.rows
-        labels = rows.labels if isinstance(rows, RandomRows) else stream_targets(training.raw)[0]
+        labels = rows.y if isinstance(rows, RandomRows) else stream_targets(training.raw)[0]
         assert labels is not None
         return class_splits(self.cv, labels, training.keys if grouped else None, seed)
 

@@ -70,13 +70,13 @@ class ColumnsOfTraining:
         rows, keys, own_keys = self.screened(SCREENING_ROWS)
         kept = np.flatnonzero(~np.isin(keys, self.trials.keys[self.trials.splits[0][1]]))
         part = ChosenRows(rows, kept)
-        X, weights = part.rows(slice(None)), np.ones(len(kept)) if part.weights is None else part.weights
+        X, weights = part.rows(slice(None)), np.ones(len(kept)) if part.weight is None else part.weight
         edges = [bin_edges(column, BINS) for column in summaries_of(self.basis_sample)]
         told = [j for j, cuts in enumerate(edges) if len(cuts)]
         pairs = telling_pairs(
             [binned(X[:, j], edges[j]) for j in told],
             column_basis(self.basis_sample, N_KNOTS).apply(X),
-            class_targets(np.asarray(part.labels), len(self.classes)),
+            class_targets(np.asarray(part.y), len(self.classes)),
             weights * (n_distinct(own_keys[kept]) / weights.sum()),
         )
         return strongest([(told[i], told[j]) for i, j in pairs], values, N_KNOTS)

@@ -12,7 +12,7 @@ from eigenfeat.estimators.streaming import is_stream, streamed
 from eigenfeat.estimators.validation import check_class_labels, check_moments, check_weights
 from eigenfeat.features.stack import StackSettings, fit_stack, layer_moments
 from eigenfeat.moments import Moments
-from eigenfeat.rows import ArrayRows, LabelledRows, RandomRows, RowSource
+from eigenfeat.rows import ArrayRows, LabelledRows, RandomRows, Rows
 from eigenfeat.stages import Chain, Fitted
 
 
@@ -196,7 +196,7 @@ class GEMFeatures(GEMFeaturesMixin):
         moments = layer_moments(rows, settings.layers[0], classes, self.stage_seconds_)
         check_moments(moments, True, False, estimator=type(self).__name__)
         if classes is None and isinstance(rows, RandomRows):
-            rows = LabelledRows(rows, np.searchsorted(moments.classes, rows.labels), rows.weights)  # type: ignore[arg-type]
+            rows = LabelledRows(rows, np.searchsorted(moments.classes, rows.y), rows.weight)  # type: ignore[arg-type]
         return self._fit(moments, rows, settings, check_events(subclass_labels, rows))
 
     @checked_fit
@@ -236,7 +236,7 @@ class GEMFeatures(GEMFeaturesMixin):
         self.stage_seconds_ = {}
         return self._fit(moments, None, settings)
 
-    def _labelled_rows(self, X, y, sample_weight) -> tuple[RowSource, np.ndarray | None]:
+    def _labelled_rows(self, X, y, sample_weight) -> tuple[Rows, np.ndarray | None]:
         """Checked rows labelled by indices into the classes, or a stream with labels of its own."""
         if is_stream(X):
             return streamed(self, X, y, sample_weight, "classes"), None
@@ -245,7 +245,7 @@ class GEMFeatures(GEMFeaturesMixin):
         classes, codes = check_class_labels(y, weights, estimator=type(self).__name__)
         return ArrayRows(X, codes, weights), classes
 
-    def _fit(self, moments: Moments, rows: RowSource | None, settings: StackSettings, events=None):
+    def _fit(self, moments: Moments, rows: Rows | None, settings: StackSettings, events=None):
         stack = fit_stack(moments, rows, settings, check_random_state(self.random_state), self.stage_seconds_, events)
         self.classes_, self.moments_, self.stacks_ = moments.classes, moments, (stack,)
         self.fitted_ = Fitted(features=self._inputs.then(*stack.chain.stages))

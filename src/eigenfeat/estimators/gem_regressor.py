@@ -17,7 +17,7 @@ from eigenfeat.estimators.validation import check_weights
 from eigenfeat.features.stack import Stack, fit_stack, layer_moments, without_inputs
 from eigenfeat.linear.ridge import fit_ridge, fit_ridge_moments
 from eigenfeat.moments import collect_cross_moments
-from eigenfeat.rows import ArrayRows, ClassTotals, CodedStream, RandomRows, RowSource, as_row_source
+from eigenfeat.rows import ArrayRows, ClassTotals, CodedStream, RandomRows, Rows, as_row_source
 from eigenfeat.solvers.signs import largest_entry_signs
 from eigenfeat.stages import Affine, Beside, Chain, Fitted
 
@@ -177,7 +177,7 @@ class GEMRegressor(PredictionsMixin, MultiOutputMixin, GEMBase):
         self.fitted_ = Fitted(features=features, predictions=features.then(Affine.of(fit.coef, fit.intercept)))
         return self
 
-    def _fit_stacks(self, source: RowSource, targets: np.ndarray, weights: np.ndarray | None) -> None:
+    def _fit_stacks(self, source: Rows, targets: np.ndarray, weights: np.ndarray | None) -> None:
         rng, settings = check_random_state(self.random_state), self._settings()
         self.stage_seconds_: dict[str, float] = {}
         stacks: list[Stack] = []
@@ -218,11 +218,11 @@ class GEMRegressor(PredictionsMixin, MultiOutputMixin, GEMBase):
         return np.searchsorted(edges, target, side="right")
 
 
-def _sliced(source: RowSource, slices: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> RowSource:
+def _sliced(source: Rows, slices: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> Rows:
     """The rows of a source with their slices for labels."""
     labelled = as_row_source(source, codes, weights)
     if isinstance(labelled, RandomRows):
-        return ArrayRows(source.array, codes, weights) if isinstance(source, ArrayRows) else labelled
+        return ArrayRows(source.X, codes, weights) if isinstance(source, ArrayRows) else labelled
     counts = np.bincount(codes, None if weights is None else weights > 0, minlength=len(slices)).astype(np.int64)
     totals = ClassTotals(np.arange(len(slices)), counts, np.bincount(codes, weights, minlength=len(slices)), len(codes))
     return CodedStream(labelled, totals)

@@ -14,7 +14,7 @@ from eigenfeat.estimators.gem_trials import LeftOut
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.features.stack import Seconds, Stack, StackSettings, fit_stack
 from eigenfeat.moments import Moments
-from eigenfeat.rows import RandomRows, RowBlock, RowSource, Statistic
+from eigenfeat.rows import Accumulator, Block, RandomRows, Rows
 from eigenfeat.stages import Chain
 
 
@@ -25,14 +25,14 @@ class SplitRows:
     Attributes
     ----------
     train : TrainingRows or StreamedTraining
-    held_out : RowSource
+    held_out : Rows
         Behind the treatment of columns and the base map, labelled with indices into the classes.
     moments : Moments
         Of the rows to train on.
     """
 
     train: Any
-    held_out: RowSource
+    held_out: Rows
     moments: Moments
 
     def fit(self, settings: StackSettings, seed: Any, seconds: Seconds) -> Stack:
@@ -45,14 +45,14 @@ class SplitRows:
         if isinstance(rows, RandomRows):
             X = features.at(rows)
             return [LeftOut.of(fitted.alpha, class_scores(fitted, X), [rows]) for fitted in fits]
-        found = rows.summed(HeldOutScores(features, list(fits)), "scores of rows held out")
+        found = rows.reduce(HeldOutScores(features, list(fits)), "scores of rows held out")
         labels, weights = np.concatenate(found.labels), np.concatenate(found.weights)
         scores = np.concatenate(found.scores, axis=1)
         return [LeftOut(fitted.alpha, own, labels, weights / weights.sum()) for fitted, own in zip(fits, scores)]
 
 
 @dataclass(eq=False)
-class HeldOutScores(Statistic):
+class HeldOutScores(Accumulator):
     """Scores of rows by several logits on the same features, with the labels and weights of the rows."""
 
     features: Chain
@@ -61,11 +61,11 @@ class HeldOutScores(Statistic):
     labels: list[np.ndarray] = field(default_factory=list)
     weights: list[np.ndarray] = field(default_factory=list)
 
-    def update(self, block: RowBlock) -> None:
-        X = self.features.at(block.rows)
+    def update(self, block: Block) -> None:
+        X = self.features.at(block.X)
         self.scores.append(np.stack([class_scores(fitted, X) for fitted in self.fits]))
-        self.labels.append(np.asarray(block.labels))
-        self.weights.append(np.ones(block.n_rows) if block.weights is None else block.weights)
+        self.labels.append(np.asarray(block.y))
+        self.weights.append(np.ones(block.n_rows) if block.weight is None else block.weight)
 
     def merge(self, other: HeldOutScores) -> None:
         self.scores = [*self.scores, *other.scores]

@@ -21,13 +21,13 @@ from eigenfeat.estimators.validation import FEW_DIFFERENT, class_weights
 from eigenfeat.features.layer import LayerSettings
 from eigenfeat.features.stack import StackSettings
 from eigenfeat.rows import (
+    Accumulator,
     ArrayRows,
+    Block,
     ChosenStream,
     ClassTotals,
     CodedStream,
-    RowBlock,
-    RowSource,
-    Statistic,
+    Rows,
     current,
     joined_blocks,
 )
@@ -43,26 +43,26 @@ class RowKeysOf:
 
     by_place: bool = False
 
-    def __call__(self, block: RowBlock) -> np.ndarray:
-        keys = row_keys(block.rows, np.float32)
+    def __call__(self, block: Block) -> np.ndarray:
+        keys = row_keys(block.X, np.float32)
         if not self.by_place:
             return keys
         return row_keys(np.column_stack([keys, np.arange(block.start, block.start + block.n_rows)]))
 
 
 @dataclass(eq=False)
-class TotalsAndKeys(Statistic):
+class TotalsAndKeys(Accumulator):
     """Classes with their rows, and how many different rows there are of each and in all."""
 
     totals: ClassTotals = field(default_factory=ClassTotals)
     keys: DistinctKeys = field(default_factory=DistinctKeys)
     by_class: dict[Any, DistinctKeys] = field(default_factory=dict)
 
-    def update(self, block: RowBlock) -> None:
+    def update(self, block: Block) -> None:
         self.totals.update(block)
-        keys, labels = row_keys(block.rows, np.float32), np.asarray(block.labels)
-        if block.weights is not None:
-            keys, labels = keys[block.weights > 0], labels[block.weights > 0]
+        keys, labels = row_keys(block.X, np.float32), np.asarray(block.y)
+        if block.weight is not None:
+            keys, labels = keys[block.weight > 0], labels[block.weight > 0]
         self.keys.add(keys)
         for label in np.unique(labels).tolist():
             self._of(label).add(keys[labels == label])
@@ -78,18 +78,18 @@ class TotalsAndKeys(Statistic):
 
 
 @dataclass(eq=False)
-class RowsBelow(Statistic):
+class RowsBelow(Accumulator):
     """Rows of positive weight whose key is at most that of their class."""
 
     bounds: np.ndarray
     keys: RowKeysOf
-    kept: list[RowBlock] = field(default_factory=list)
+    kept: list[Block] = field(default_factory=list)
     own_keys: list[np.ndarray] = field(default_factory=list)
 
-    def update(self, block: RowBlock) -> None:
+    def update(self, block: Block) -> None:
         keys = self.keys(block)
-        taken = keys <= self.bounds[block.labels]
-        chosen = np.flatnonzero(taken if block.weights is None else taken & (block.weights > 0))
+        taken = keys <= self.bounds[block.y]
+        chosen = np.flatnonzero(taken if block.weight is None else taken & (block.weight > 0))
         if len(chosen):
             self.kept.append(block.part(chosen))
             self.own_keys.append(keys[chosen])
@@ -109,7 +109,7 @@ class StreamedTraining(ColumnsOfTraining):
         As the user's columns are.
     seen : TotalsAndKeys
         Of these.
-    rows : RowSource
+    rows : Rows
         After the treatment of columns, and behind a base map.
     treatment : Chain
         Of columns.
@@ -156,10 +156,10 @@ class StreamedTraining(ColumnsOfTraining):
 
     def sample(self, count: int) -> tuple[ArrayRows, np.ndarray]:
         """About ``count`` different rows, of every class those with the smallest keys, treated, and their keys."""
-        found = self.raw.summed(RowsBelow(self._bounds(count), RowKeysOf(self._repeats)), "sample of rows")
+        found = self.raw.reduce(RowsBelow(self._bounds(count), RowKeysOf(self._repeats)), "sample of rows")
         block = joined_blocks(found.kept)
-        rows = self.treatment.at(block.rows) if self.treatment.stages else block.rows
-        return ArrayRows(rows, block.labels, block.weights), np.concatenate(found.own_keys)
+        rows = self.treatment.at(block.X) if self.treatment.stages else block.X
+        return ArrayRows(rows, block.y, block.weight), np.concatenate(found.own_keys)
 
     def _bounds(self, count: int) -> np.ndarray:
         """The largest key that is taken of each class."""
@@ -171,13 +171,13 @@ class StreamedTraining(ColumnsOfTraining):
         taken = [taken_of_class(count, self.n_different, sketch.count) for sketch in sketches]
         return np.array([sketch.smallest[min(n, len(sketch.smallest)) - 1] for sketch, n in zip(sketches, taken)])
 
-    def behind(self, rows: RowSource) -> StreamedTraining:
+    def behind(self, rows: Rows) -> StreamedTraining:
         return replace(self, rows=rows)
 
     def part(self, index: np.ndarray, inputs: Chain) -> StreamedTraining:
         """Some of the rows, by ascending index, behind what stands before all of them."""
         chosen = ChosenStream(self.raw.source, index)
-        raw = replace(self.raw, source=chosen, totals=chosen.summed(ClassTotals(), "labels of a part"))
+        raw = replace(self.raw, source=chosen, totals=chosen.reduce(ClassTotals(), "labels of a part"))
         return replace(self, raw=raw, rows=inputs.over(raw))
 
     @cached_property
@@ -188,7 +188,7 @@ class StreamedTraining(ColumnsOfTraining):
 def training_stream(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[CodedStream, TotalsAndKeys]:
     """A source as a stream with codes for labels, and what is known of it: one pass."""
     source = streamed(estimator, X, y, sample_weight, "classes")
-    seen = source.summed(TotalsAndKeys(), "labels")
+    seen = source.reduce(TotalsAndKeys(), "labels")
     return coded(source, seen.totals, type(estimator).__name__), seen
 
 

@@ -79,9 +79,9 @@ class Fold:
         if not is_wide(self.train):
             return self
         basis = RowBasis.of(self.train)
-        test = basis.coordinates(self.test.array).astype(self.test.dtype)
-        train = replace(basis.rows, labels=self.train.labels, weights=self.train.weights)
-        return replace(self, train=train, test=replace(self.test, array=test))
+        test = basis.coordinates(self.test.X).astype(self.test.dtype)
+        train = replace(basis.rows, y=self.train.y, weight=self.train.weight)
+        return replace(self, train=train, test=replace(self.test, X=test))
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +124,7 @@ class TrialRows:
         ``searching`` says whether settings are chosen, or the temperature of given ones.
         """
         count = search_rows(rows.n_rows, len(classes), searching)
-        chosen = sample_by_key(own_keys, np.asarray(rows.labels), rows.weights, count)
+        chosen = sample_by_key(own_keys, np.asarray(rows.y), rows.weight, count)
         sample, events = ChosenRows(rows, chosen), None if events is None else events[chosen]
         return cls.of_sample(sample, classes, own_keys[chosen], keys[chosen], events)
 
@@ -140,7 +140,7 @@ class TrialRows:
         """All of these rows."""
         n_different = n_distinct(own_keys)
         n_parts, n_tried = next((parts, tried) for most, parts, tried in FOLDS if n_different <= most)
-        splits = left_out_splits(keys, np.asarray(sample.labels), n_parts)[:n_tried]
+        splits = left_out_splits(keys, np.asarray(sample.y), n_parts)[:n_tried]
         n_training = float(np.mean([n_distinct(own_keys[train]) for train, _ in splits])) if splits else 0.0
         return cls(sample, classes, keys, splits, n_training, events)
 
@@ -185,7 +185,7 @@ class TrialRows:
         many = train.n_rows * chain.n_columns(train.n_columns) > MANY_NUMBERS
         dtype = np.float32 if many else rows.dtype
         held_train, held_test = (
-            ArrayRows(chain.at(part).astype(dtype, copy=False), part.labels, part.weights) for part in (train, test)
+            ArrayRows(chain.at(part).astype(dtype, copy=False), part.y, part.weight) for part in (train, test)
         )
         return Fold(held_train, held_test, fit.settings.cuts(stack)).narrowed()
 
@@ -195,7 +195,7 @@ class TrialRows:
 
         @cache
         def scores(number: int, penalty: float) -> np.ndarray:
-            return class_scores(path(number)(penalty / self.n_training), fold(number).test.array)
+            return class_scores(path(number)(penalty / self.n_training), fold(number).test.X)
 
         def at(penalty: float, n_splits: int) -> LeftOut:
             found = [scores(number, penalty) for number in range(n_splits)]
@@ -251,4 +251,4 @@ def sample_by_key(keys: np.ndarray, labels: np.ndarray, weights: np.ndarray | No
 
 
 def _held(rows: RandomRows) -> RandomRows:
-    return ArrayRows(held(rows), rows.labels, rows.weights)
+    return ArrayRows(held(rows), rows.y, rows.weight)

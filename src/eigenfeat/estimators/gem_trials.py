@@ -70,8 +70,8 @@ class LeftOut:
     @classmethod
     def of(cls, penalty: float, scores: np.ndarray, parts: Sequence[RandomRows]) -> LeftOut:
         """Scores of rows, part by part, with their labels and weights."""
-        weights = np.concatenate([np.ones(rows.n_rows) if rows.weights is None else rows.weights for rows in parts])
-        return cls(penalty, scores, np.concatenate([rows.labels for rows in parts]), weights / weights.sum())
+        weights = np.concatenate([np.ones(rows.n_rows) if rows.weight is None else rows.weight for rows in parts])
+        return cls(penalty, scores, np.concatenate([rows.y for rows in parts]), weights / weights.sum())
 
     @property
     def temperature(self) -> float:

@@ -17,7 +17,7 @@ from eigenfeat.kernel.losses import as_loss
 from eigenfeat.kernel.problem import DEFAULTS, PENALTIES, KernelProblem, KernelRequest, KernelSolution
 from eigenfeat.kernel.search import Score, Trial, best_alpha
 from eigenfeat.kernel.table import SOLVERS
-from eigenfeat.rows import ArrayRows, Block, RowSource
+from eigenfeat.rows import ArrayRows, Matrix, Rows
 from eigenfeat.stages import Chain, KernelExpansion
 from eigenfeat.stages.kernels import DOT_PRODUCT, KERNELS, RADIAL
 
@@ -62,11 +62,11 @@ class KernelEstimator(Estimator):
         asked = {f.name: parameters[f.name] for f in fields(KernelSettings) if f.name in parameters}
         return self._points_treated(KernelSettings(**{**asked, **chosen}))
 
-    def _treated(self, X: Block, weights: np.ndarray | None) -> Block:
+    def _treated(self, X: Matrix, weights: np.ndarray | None) -> Matrix:
         """Rows in memory after the treatment of their columns: see `_treated_source`."""
-        return self._treated_source(ArrayRows(X, None, weights)).array  # type: ignore[attr-defined]
+        return self._treated_source(ArrayRows(X, None, weights)).X  # type: ignore[attr-defined]
 
-    def _treated_source(self, rows: RowSource) -> RowSource:
+    def _treated_source(self, rows: Rows) -> Rows:
         """Rows after the treatment of their columns, which is learnt here and is the first part of ``_inputs``."""
         self._inputs, self.columns_ = Chain(), None
         columns, as_given = self.columns, getattr(self, "invariances", None) or self.kernel not in TREATED_KERNELS

@@ -20,7 +20,7 @@ from eigenfeat.kernel.probabilities import (
 )
 from eigenfeat.kernel.problem import KernelProblem, KernelSolution
 from eigenfeat.kernel.thresholds import THRESHOLDS, one_vs_rest, thresholds
-from eigenfeat.rows import Block
+from eigenfeat.rows import Matrix
 from eigenfeat.stages import Affine, Chain, Fitted, GaussianPosteriors, HuberPosteriors, Softmax, Stage
 
 #: Labels are -1 and 1: outputs that differ by less tell no classes apart.
@@ -47,7 +47,7 @@ class KernelDiscriminant(ScoresMixin, KernelEstimator):
         self.classes_, codes = check_class_labels(y, copies, estimator=type(self).__name__)
         return self._weighted(X, codes, copies)
 
-    def _weighted(self, X: Block, codes: np.ndarray, copies: np.ndarray | None):
+    def _weighted(self, X: Matrix, codes: np.ndarray, copies: np.ndarray | None):
         """Rows after the treatment of columns, codes, weights with those of classes, copies."""
         X = self._treated(X, copies)
         weights = np.ones(len(codes)) if copies is None else copies

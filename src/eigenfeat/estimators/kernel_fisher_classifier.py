@@ -22,7 +22,7 @@ from eigenfeat.kernel.search import alpha_unit, classification_error
 from eigenfeat.kernel.table import SOLVERS
 from eigenfeat.kernel.thresholds import one_vs_rest, thresholds
 from eigenfeat.kernel.virtual_rows import least_margins, with_copies
-from eigenfeat.rows import Block
+from eigenfeat.rows import Matrix
 
 
 @renamed_parameters(**RENAMED, **RENAMED_LOSSES)
@@ -235,7 +235,7 @@ class KernelFisherClassifier(KernelDiscriminant, KernelRegression):
             return fit_stream(self, X, y, sample_weight)
         return self._fit_labelled(*self._labelled(X, y, sample_weight))
 
-    def _fit_labelled(self, X: Block, codes: np.ndarray, weights: np.ndarray, copies: np.ndarray | None):
+    def _fit_labelled(self, X: Matrix, codes: np.ndarray, weights: np.ndarray, copies: np.ndarray | None):
         of_margins = isinstance(self.loss, str) and self.loss in MARGIN_LOSSES
         settings = self._settings(loss=Squared()) if of_margins else self._asked()
         problem = posed(settings, X, one_vs_rest(codes), weights, copies, self.random_state)
@@ -249,7 +249,7 @@ class KernelFisherClassifier(KernelDiscriminant, KernelRegression):
         self._keep_rule(solution, problem, codes, cut=0.0 if joint else None)
         return self
 
-    def _fit_virtual(self, X: Block, codes: np.ndarray, weights: np.ndarray):
+    def _fit_virtual(self, X: Matrix, codes: np.ndarray, weights: np.ndarray):
         """Fitted twice: to find the rows of least margin, and with copies of them. Rules are those of the first."""
         if not self.invariances or sparse.issparse(X) or self.multi_class == "joint":
             raise ValueError(

@@ -16,7 +16,7 @@ from eigenfeat.kernel import Loss, Squared
 from eigenfeat.kernel.conditional import about_mean
 from eigenfeat.kernel.problem import DEFAULTS, KernelProblem
 from eigenfeat.kernel.table import draws_centers
-from eigenfeat.rows import Block
+from eigenfeat.rows import Matrix
 from eigenfeat.stages.kernels import Kernel, KernelRows, default_gamma
 
 #: Centres that many classes may ask for: more make a fit of 10,000 rows take minutes.
@@ -50,7 +50,7 @@ class KernelSettings:
 
 def posed(
     settings: KernelSettings,
-    X: Block,
+    X: Matrix,
     targets: np.ndarray,
     weights: np.ndarray,
     copies: np.ndarray | None = None,
@@ -84,7 +84,7 @@ def posed(
     return _over_moved_rows(problem, settings.expand_over) if problem.invariances else problem
 
 
-def _kernel_rows(settings: KernelSettings, X: Block, weights: np.ndarray) -> KernelRows:
+def _kernel_rows(settings: KernelSettings, X: Matrix, weights: np.ndarray) -> KernelRows:
     if settings.is_precomputed:
         _check_precomputed(settings, X)
     check_kernel_takes(settings.kernel, X)
@@ -107,7 +107,7 @@ def _anchored(kernel: KernelRows, weights: np.ndarray, name: str | Callable) -> 
     )
 
 
-def _check_precomputed(settings: KernelSettings, X: Block) -> None:
+def _check_precomputed(settings: KernelSettings, X: Matrix) -> None:
     if X.shape[0] != X.shape[1]:
         raise ValueError(
             f"kernel='precomputed' takes the square kernel matrix of the training rows, got shape {X.shape}. "

@@ -34,7 +34,7 @@ def fit_stream(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     n_centers = model.n_centers or min(default_centers(stream.n_rows, len(model.classes_)), MOST_CENTERS)
     if holds(stream, stream.n_columns + n_centers):
         rows = held_rows(stream)
-        return model._fit_labelled(*model._weighted(rows.array, rows.labels, rows.weights))
+        return model._fit_labelled(*model._weighted(rows.X, rows.y, rows.weight))
     _check_streams(model)
     model._treated_source(stream)  # learns the treatment, in which classes do not count
     stream = with_class_weights(stream, model.class_weight)
@@ -44,16 +44,16 @@ def fit_stream(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     if isinstance(model.alpha, str):
         problem = replace(problem, alpha=left_out_alpha(problem, classification_error(model.threshold)).alpha)
     solution = streamed_nystrom.solve(treated, stream.coded_totals, problem, model._request())
-    model._keep_rule(solution, problem, np.asarray(sample.labels))
+    model._keep_rule(solution, problem, np.asarray(sample.y))
     return model
 
 
 def _posed(model: Any, sample: ArrayRows, n_centers: int) -> KernelProblem:
     """The problem over the sample, with points for centres."""
-    codes = np.asarray(sample.labels)
-    weights = np.ones(len(codes)) if sample.weights is None else sample.weights
+    codes = np.asarray(sample.y)
+    weights = np.ones(len(codes)) if sample.weight is None else sample.weight
     settings: KernelSettings = replace(model._asked(), n_centers=n_centers)
-    rows = model._inputs.at(sample.array) if model._inputs.stages else sample.array
+    rows = model._inputs.at(sample.X) if model._inputs.stages else sample.X
     problem = posed(settings, rows, one_vs_rest(codes), weights, None, model.random_state)
     return replace(problem, centers=problem.kernel.points(problem.expanded_over))
 

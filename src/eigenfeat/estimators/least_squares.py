@@ -24,7 +24,7 @@ from eigenfeat.least_squares.paths import SPARSE_PENALTIES
 from eigenfeat.least_squares.quotient import LeastSquaresQuotient
 from eigenfeat.least_squares.spectrum import RowSpectrum
 from eigenfeat.quotients import Regularisation
-from eigenfeat.rows import RowSource
+from eigenfeat.rows import Rows
 
 
 class LeastSquaresTransformer(LeastSquaresBase):
@@ -121,7 +121,7 @@ class LeastSquaresTransformer(LeastSquaresBase):
         """Sums over rows and targets from moments."""
         raise NotImplementedError
 
-    def _fit_source(self, source: RowSource, y, sample_weight, X_unlabelled):
+    def _fit_source(self, source: Rows, y, sample_weight, X_unlabelled):
         self._check_moment_settings(self.solver)  # before the pass, not after it
         if X_unlabelled is not None:
             raise ValueError("X_unlabelled needs rows in memory, for neighbours are found among them; X is a stream.")

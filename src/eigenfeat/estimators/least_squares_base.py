@@ -37,7 +37,7 @@ from eigenfeat.least_squares.spectrum import RowSpectrum, decompose
 from eigenfeat.least_squares.targets import reduce
 from eigenfeat.moments import CrossMoments, Moments
 from eigenfeat.quotients import Quotient, Regularisation
-from eigenfeat.rows import RowSource
+from eigenfeat.rows import Rows
 from eigenfeat.stages import Affine, Chain, Fitted, KernelExpansion
 from eigenfeat.stages.kernels import CONDITIONAL, KERNELS, Kernel, KernelRows, default_gamma
 
@@ -238,11 +238,11 @@ class LeastSquaresBase(ComponentsMixin, Estimator):
 
     # ------------------------------------------------------------------ the problem
 
-    def _fit_source(self, source: RowSource, y, sample_weight, X_unlabelled):
+    def _fit_source(self, source: Rows, y, sample_weight, X_unlabelled):
         """A fit on the moments of a source, where they suffice."""
         refuse_source(self, source)
 
-    def _collect(self, source: RowSource) -> Moments | CrossMoments:
+    def _collect(self, source: Rows) -> Moments | CrossMoments:
         """Moments of a source, of the kind `fit_moments` takes."""
         raise NotImplementedError
 

@@ -25,7 +25,7 @@ from eigenfeat.least_squares.relation import TargetRelation, input_loadings
 from eigenfeat.least_squares.targets import class_indicator, hypergraph_factor
 from eigenfeat.moments import CrossMoments, Moments, collect_cross_moments, collect_moments
 from eigenfeat.quotients import Quotient
-from eigenfeat.rows import RowSource
+from eigenfeat.rows import Rows
 from eigenfeat.stages import Affine
 
 #: Of the models over a hypergraph.
@@ -44,7 +44,7 @@ class ClassTargets(LeastSquaresBase):
         self.classes_, codes = check_class_labels(y, weights, estimator=type(self).__name__)
         return class_indicator(codes, len(self.classes_))
 
-    def _collect(self, source: RowSource) -> Moments:
+    def _collect(self, source: Rows) -> Moments:
         return collect_moments(source)
 
     def _scatters(self, moments) -> Scatters:
@@ -59,7 +59,7 @@ class GivenTargets(LeastSquaresBase):
     def _factor(self, y, weights):
         return _numbers(y)
 
-    def _collect(self, source: RowSource) -> CrossMoments:
+    def _collect(self, source: Rows) -> CrossMoments:
         return collect_cross_moments(source)
 
     def _scatters(self, moments) -> Scatters:
@@ -183,7 +183,7 @@ class HypergraphTargets(LeastSquaresBase):
             )
         return hypergraph_factor(J, self.graph, weights)
 
-    def _collect(self, source: RowSource):
+    def _collect(self, source: Rows):
         return self._scatters(None)
 
     def _scatters(self, moments) -> Scatters:

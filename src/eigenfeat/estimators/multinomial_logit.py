@@ -27,7 +27,7 @@ from eigenfeat.estimators.validation import (
 )
 from eigenfeat.linear.logit import PRECONDITIONERS, LogitFit, LogitSolver
 from eigenfeat.linear.steps import Step
-from eigenfeat.rows import ArrayRows, ClassTotals, LabelledRows, RandomRows, RowSource, as_row_source, coded_totals
+from eigenfeat.rows import ArrayRows, ClassTotals, LabelledRows, RandomRows, Rows, as_row_source, coded_totals
 from eigenfeat.stages import Affine, Chain, Fitted, Softmax
 
 
@@ -197,7 +197,7 @@ class MultinomialLogit(ScoresMixin, Estimator):
 
         Parameters
         ----------
-        rows : RowSource
+        rows : Rows
             With ``labels``, and ``weights`` where there are any; of a stream, labels are indices into the classes.
         keys : (n,) array of int, or for a stream a function of blocks, optional
             With smoothed labels: rows of equal key are left out together, the key modulo the number of parts decides
@@ -212,7 +212,7 @@ class MultinomialLogit(ScoresMixin, Estimator):
         self.n_features_in_ = rows.n_columns
         return self._fit_rows(rows, keys, temperature)
 
-    def _fit_rows(self, rows: RowSource, keys: Any, temperature: float | None = None) -> MultinomialLogit:
+    def _fit_rows(self, rows: Rows, keys: Any, temperature: float | None = None) -> MultinomialLogit:
         before = self._coefficients() if self.warm_start and hasattr(self, "coef_") else None
         solver = self._solver(rows)
         if before is not None and before[0].shape != (len(self.classes_), self.n_features_in_):
@@ -308,8 +308,8 @@ class MultinomialLogit(ScoresMixin, Estimator):
     def _keys(self, rows: RandomRows, groups) -> np.ndarray | None:
         """Which rows are left out together: those of a group, or equal ones, wherever they stand."""
         if groups is not None:
-            return group_keys(groups, rows.labels)
-        return row_keys(rows.array) if self.label_smoothing and isinstance(rows, ArrayRows) else None
+            return group_keys(groups, rows.y)
+        return row_keys(rows.X) if self.label_smoothing and isinstance(rows, ArrayRows) else None
 
     def _scores(self, X) -> np.ndarray:
         X = self._check_new(X, streams=True)
@@ -322,14 +322,14 @@ class MultinomialLogit(ScoresMixin, Estimator):
             totals = coded_totals(rows)
             self.classes_ = totals.classes
             return self._solver_of(rows, totals)
-        weights = rows.weights
-        self.classes_, codes = check_class_labels(rows.labels, weights, estimator=type(self).__name__)
+        weights = rows.weight
+        self.classes_, codes = check_class_labels(rows.y, weights, estimator=type(self).__name__)
         if self.class_weight is not None:
             by_class = class_weights(self.class_weight, self.classes_, codes, weights)
             weights = by_class if weights is None else weights * by_class
         return self._solver_of(LabelledRows(rows, codes, weights))
 
-    def _solver_of(self, rows: RowSource, totals: ClassTotals | None = None) -> LogitSolver:
+    def _solver_of(self, rows: Rows, totals: ClassTotals | None = None) -> LogitSolver:
         return LogitSolver(
             rows,
             len(self.classes_),

@@ -15,7 +15,7 @@ from eigenfeat.estimators.streaming import CheckedStream
 from eigenfeat.estimators.validation import check_moments
 from eigenfeat.moments import Moments, SymmetricForm, as_form, collect_moments
 from eigenfeat.quotients import CRITERIA, Criterion, Quotient
-from eigenfeat.rows import RowSource
+from eigenfeat.rows import Rows
 from eigenfeat.solvers import DenseVectors, Directions, orient
 
 
@@ -113,7 +113,7 @@ class OrientedPCA(StreamingQuotientTransformer):
         self._check_unused(X, y)
         X, _, weights = self._validated(X, None, sample_weight, reset=True)
         if noise is not None:
-            if isinstance(noise, RowSource):
+            if isinstance(noise, Rows):
                 noise = CheckedStream(noise, None, "The noise of OrientedPCA")
             else:
                 noise = check_array(noise, accept_sparse="csr", dtype=list(FLOATS), input_name="noise")

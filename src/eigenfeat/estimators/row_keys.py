@@ -7,11 +7,11 @@ from numpy.typing import DTypeLike
 from scipy import sparse
 
 from eigenfeat._compiled import compiled
-from eigenfeat.rows import Block
+from eigenfeat.rows import Matrix
 
 
 @np.errstate(over="ignore")
-def row_keys(X: Block, precision: DTypeLike = np.float64) -> np.ndarray:
+def row_keys(X: Matrix, precision: DTypeLike = np.float64) -> np.ndarray:
     """(n,) integers from the bits of each row: rows that are equal, as numbers of this type, have equal keys.
 
     Neither where a row stands matters nor whether it is stored as a dense or a sparse one.
@@ -31,7 +31,7 @@ def row_keys(X: Block, precision: DTypeLike = np.float64) -> np.ndarray:
     return (_mix(sums) >> np.uint64(33)).astype(np.int64)
 
 
-def distinct_keys(X: Block) -> np.ndarray:
+def distinct_keys(X: Matrix) -> np.ndarray:
     """(n, 3) integers, equal where rows are; the first, by which they sort, does not tell float32 from float64."""
     return np.column_stack([row_keys(X, np.float32), row_keys(X), row_keys(X[:, ::-1])])
 

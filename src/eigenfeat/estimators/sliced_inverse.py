@@ -9,7 +9,7 @@ from eigenfeat.estimators.base import QuotientTransformer
 from eigenfeat.estimators.streaming import stream_targets
 from eigenfeat.moments import Moments
 from eigenfeat.quotients import CRITERIA, Criterion
-from eigenfeat.rows import RowSource, as_row_source
+from eigenfeat.rows import Rows, as_row_source
 
 
 class SlicedInverseRegression(QuotientTransformer):
@@ -77,7 +77,7 @@ class SlicedInverseRegression(QuotientTransformer):
 
     _label_kind = "values"
 
-    def _labelled(self, source: RowSource) -> RowSource:
+    def _labelled(self, source: Rows) -> Rows:
         """Two passes: the quantiles of y, which is held for that, then the rows in their slices."""
         labels, weights = stream_targets(source)
         return as_row_source(source, self._labels(labels, weights), weights)

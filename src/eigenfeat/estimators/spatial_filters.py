@@ -14,7 +14,7 @@ from eigenfeat.estimators.base import REGULARISATION_CONSTRAINTS
 from eigenfeat.estimators.edge import ComponentsMixin, Estimator
 from eigenfeat.moments import Moments, collect_moments
 from eigenfeat.quotients import Quotient, Regularisation
-from eigenfeat.rows import RowSource, TimeSamples, as_row_source
+from eigenfeat.rows import Rows, TimeSamples, as_row_source
 from eigenfeat.solvers import Directions, solve
 from eigenfeat.stages import BandPass, Chain, FilterBank, Fitted, SignalPower, Stage, UnitPower
 
@@ -48,7 +48,7 @@ class SpatialFilters(ComponentsMixin, Estimator):
     }
 
     @abstractmethod
-    def _problems(self, trials: RowSource, target: np.ndarray, weights: np.ndarray | None) -> list[Named]:
+    def _problems(self, trials: Rows, target: np.ndarray, weights: np.ndarray | None) -> list[Named]:
         """The quotients that trials, in one band, pose."""
 
     @abstractmethod
@@ -120,7 +120,7 @@ class SpatialFilters(ComponentsMixin, Estimator):
         return names
 
     def _solved(
-        self, trials: RowSource, target: np.ndarray, weights: np.ndarray | None
+        self, trials: Rows, target: np.ndarray, weights: np.ndarray | None
     ) -> tuple[list[Directions], list[Sequence[Any]]]:
         """All filters of every problem that trials, in one band, pose, and what a reader calls each."""
         problems = self._problems(trials, target, weights)
@@ -148,7 +148,7 @@ class SpatialFilters(ComponentsMixin, Estimator):
         assert self.sampling_rate is not None
         return [Chain((BandPass.of(low, high, self.sampling_rate), *power)) for low, high in self.bands]
 
-    def _moments(self, trials: RowSource, labels: np.ndarray | None, weights: np.ndarray | None) -> Moments:
+    def _moments(self, trials: Rows, labels: np.ndarray | None, weights: np.ndarray | None) -> Moments:
         """Moments of the samples of trials: those about the origin are mean covariances of trials."""
         samples = TimeSamples(as_row_source(trials, labels, weights), self.n_channels_in_)
         return collect_moments(samples, track_fourth=self._regularisation().needs_fourth_moment)

@@ -8,7 +8,7 @@ from eigenfeat._sklearn import checked_fit
 from eigenfeat.estimators.spatial_filters import Named, SpatialFilters
 from eigenfeat.estimators.validation import check_weights
 from eigenfeat.quotients import comodulation
-from eigenfeat.rows import RowSource
+from eigenfeat.rows import Rows
 
 
 class SPoC(SpatialFilters):
@@ -95,7 +95,7 @@ class SPoC(SpatialFilters):
         self._fit_trials(X, (y - mean) / deviation, weights)
         return self
 
-    def _problems(self, trials: RowSource, target: np.ndarray, weights: np.ndarray | None) -> list[Named]:
+    def _problems(self, trials: Rows, target: np.ndarray, weights: np.ndarray | None) -> list[Named]:
         assert weights is not None
         everything = self._moments(trials, None, weights)
         sides = self._moments(trials, (target > 0).astype(np.int64), weights * np.abs(target))

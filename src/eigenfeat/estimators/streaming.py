@@ -13,16 +13,16 @@ from eigenfeat.estimators.magnitudes import check_magnitudes
 from eigenfeat.estimators.row_keys import row_keys
 from eigenfeat.estimators.validation import class_weights
 from eigenfeat.rows import (
+    Accumulator,
     ArrayRows,
     Block,
     ClassTotals,
     CodedStream,
+    Matrix,
     RandomRows,
-    RowBlock,
-    RowSource,
+    Rows,
     RowView,
     Selection,
-    Statistic,
     StreamView,
     current,
     dense,
@@ -60,22 +60,22 @@ class BlockCheck:
     estimator: str
     names: tuple[str, ...] | None
 
-    def __call__(self, block: RowBlock) -> tuple[RowBlock]:
-        check_finite(block.rows, block.start, self.names)
-        check_magnitudes(block.rows, self.names, new=True)
+    def __call__(self, block: Block) -> tuple[Block]:
+        check_finite(block.X, block.start, self.names)
+        check_magnitudes(block.X, self.names, new=True)
         self._check_weights(block)
-        return (replace(block, labels=None if self.kind is None else self._checked_labels(block)),)
+        return (replace(block, y=None if self.kind is None else self._checked_labels(block)),)
 
-    def _check_weights(self, block: RowBlock) -> None:
-        weights = block.weights
+    def _check_weights(self, block: Block) -> None:
+        weights = block.weight
         if weights is not None and not (np.isfinite(weights) & (weights >= 0)).all():
             wrong = weights[~(np.isfinite(weights) & (weights >= 0))][0]
             raise ValueError(
                 f"Weights of rows must be zero or positive; from row {block.start + 1} on there is {wrong}."
             )
 
-    def _checked_labels(self, block: RowBlock) -> np.ndarray:
-        labels = block.labels
+    def _checked_labels(self, block: Block) -> np.ndarray:
+        labels = block.y
         if labels is None:
             raise ValueError(
                 f"{self.estimator} requires labels, and this source has none: name their column, fit(source, "
@@ -97,14 +97,14 @@ class BlockCheck:
 class CheckedRows(RowView):
     """Rows that are finite, in any order."""
 
-    def rows(self, selection: Selection) -> Block:
+    def rows(self, selection: Selection) -> Matrix:
         rows = self.source.rows(selection)
         check_finite(rows, selection.start or 0 if isinstance(selection, slice) else 0, self.names)
         check_magnitudes(rows, self.names, new=True)
         return rows
 
 
-def check_finite(rows: Block, start: int, names: tuple[str, ...] | None) -> None:
+def check_finite(rows: Matrix, start: int, names: tuple[str, ...] | None) -> None:
     """Refuses NaN and infinity by row, counted from ``start``, and column."""
     values = rows.data if sparse.issparse(rows) else rows
     if values.dtype.kind == "f" and not np.isfinite(values).all():
@@ -123,7 +123,7 @@ def streamed(estimator: Any, source: Any, y: Any, sample_weight: Any, kind: str 
     Parameters
     ----------
     estimator : Estimator
-    source : RowSource or Dask collection
+    source : Rows or Dask collection
     y : None or str
         The column that holds the labels, where the source does not say; of Dask, partitions of labels.
     sample_weight : None
@@ -149,7 +149,7 @@ def streamed(estimator: Any, source: Any, y: Any, sample_weight: Any, kind: str 
     return CheckedStream(source, kind, type(estimator).__name__)
 
 
-def _begin_checkpoint(estimator: Any, source: RowSource) -> None:
+def _begin_checkpoint(estimator: Any, source: Rows) -> None:
     """Refuses a checkpoint of another fit."""
     checkpoint = current().checkpoint
     if checkpoint is None:
@@ -169,7 +169,7 @@ def _begin_checkpoint(estimator: Any, source: RowSource) -> None:
 
 def is_stream(X: Any) -> bool:
     """Whether rows are not an array but a source of them, or a Dask collection."""
-    return isinstance(X, RowSource) or is_dask(X)
+    return isinstance(X, Rows) or is_dask(X)
 
 
 def refuse_beside_stream(**given: Any) -> None:
@@ -181,7 +181,7 @@ def refuse_beside_stream(**given: Any) -> None:
             )
 
 
-def coded(source: RowSource, totals: ClassTotals, estimator: str) -> CodedStream:
+def coded(source: Rows, totals: ClassTotals, estimator: str) -> CodedStream:
     """A stream whose labels become indices into its classes, of which there are enough."""
     if len(totals.classes) < 2:
         raise ValueError(
@@ -209,19 +209,19 @@ def held_rows(stream: CodedStream) -> ArrayRows:
     """All rows of a stream in memory, with codes and weights."""
     kept = HeldRows(stream, stream.n_rows)
     kept.fill()
-    assert kept.rows is not None
-    return ArrayRows(kept.rows, kept.labels, kept.weights)
+    assert kept.X is not None
+    return ArrayRows(kept.X, kept.y, kept.weight)
 
 
-def logit_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[RowSource, Any, np.ndarray]:
+def logit_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, Any, np.ndarray]:
     """What a `MultinomialLogit` is fitted to, keys of its rows, and its classes: a stream, or rows memory holds."""
     source = streamed(estimator, X, y, sample_weight, "classes")
-    stream = coded(source, source.summed(ClassTotals(), "labels"), type(estimator).__name__)
+    stream = coded(source, source.reduce(ClassTotals(), "labels"), type(estimator).__name__)
     classes, totals = stream.totals.classes, stream.totals
     if holds(stream, stream.n_columns):
         rows = held_rows(stream)
-        keys = row_keys(rows.array) if estimator.label_smoothing else None
-        return replace(rows, labels=classes[rows.labels]), keys, classes
+        keys = row_keys(rows.X) if estimator.label_smoothing else None
+        return replace(rows, y=classes[rows.y]), keys, classes
     by_class = None
     if estimator.class_weight is not None:
         by_class = class_weights(estimator.class_weight, classes, np.arange(len(classes)), totals.weights)
@@ -229,34 +229,34 @@ def logit_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[RowS
 
 
 @dataclass(eq=False)
-class Targets(Statistic):
+class Targets(Accumulator):
     """Labels and weights of all rows, in their order: the one thing of a stream that quantiles need whole."""
 
     labels: list[np.ndarray] = field(default_factory=list)
     weights: list[np.ndarray] = field(default_factory=list)
 
-    def update(self, block: RowBlock) -> None:
-        assert block.labels is not None
-        self.labels.append(block.labels)
-        if block.weights is not None:
-            self.weights.append(block.weights)
+    def update(self, block: Block) -> None:
+        assert block.y is not None
+        self.labels.append(block.y)
+        if block.weight is not None:
+            self.weights.append(block.weight)
 
     def merge(self, other: Targets) -> None:
         self.labels, self.weights = [*self.labels, *other.labels], [*self.weights, *other.weights]
 
 
-def stream_targets(source: RowSource) -> tuple[np.ndarray, np.ndarray | None]:
+def stream_targets(source: Rows) -> tuple[np.ndarray, np.ndarray | None]:
     """Targets and weights of a stream: one pass."""
-    found = source.summed(Targets(), "targets")
+    found = source.reduce(Targets(), "targets")
     return np.concatenate(found.labels), np.concatenate(found.weights) if found.weights else None
 
 
-def has_sparse_blocks(source: RowSource) -> bool:
+def has_sparse_blocks(source: Rows) -> bool:
     """Which its first row tells."""
     return sparse.issparse(first_rows(source, 1))
 
 
-def streamed_new(estimator: Any, source: RowSource) -> RowSource:
+def streamed_new(estimator: Any, source: Rows) -> Rows:
     """A source for a model that has been fitted: as wide as its training rows, with the same columns."""
     name = type(estimator).__name__
     if source.n_columns != estimator.n_features_in_:

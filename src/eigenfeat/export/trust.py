@@ -19,7 +19,7 @@ from typing import Any
 
 from eigenfeat.export.archive import Archive, Refusal, too_large
 from eigenfeat.export.known_parts import DICTIONARIES, PARTS, TUPLES, functions_of
-from eigenfeat.rows import RowSource
+from eigenfeat.rows import Rows
 
 MODEL_ROOMS = {
     *("estimators", "features", "kernel", "least_squares", "linear", "moments", "quotients"),
@@ -251,7 +251,7 @@ def is_own_class(name: str) -> bool:
         return False
     if not inspect.isclass(found) or found.__module__ != module or inspect.isabstract(found):
         return False
-    return not issubclass(found, RowSource | BaseException)  # rows come from the caller, never from a model file
+    return not issubclass(found, Rows | BaseException)  # rows come from the caller, never from a model file
 
 
 def _json_value(state: Any) -> Any:

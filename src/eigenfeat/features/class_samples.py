@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from eigenfeat.rows import ArrayRows, ChosenRows, RandomRows, RowBlock, RowSource, Statistic, joined_blocks, uniforms
+from eigenfeat.rows import Accumulator, ArrayRows, Block, ChosenRows, RandomRows, Rows, joined_blocks, uniforms
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,38 +37,38 @@ class ClassShares:
         return np.flatnonzero(taken if weights is None else taken & (weights > 0))
 
 
-def class_samples(rows: RowSource, asked: ClassShares) -> Iterator[tuple[int, RowBlock]]:
+def class_samples(rows: Rows, asked: ClassShares) -> Iterator[tuple[int, Block]]:
     """Classes, ascending, with their rows, in their order, and weights; labels are indices into the classes."""
     found = _chosen(rows, asked)
     for c in np.flatnonzero(asked.shares).tolist():
-        own = ChosenRows(found, np.flatnonzero(found.labels == c))
-        yield c, RowBlock(0, own.rows(slice(None)), own.labels, own.weights)
+        own = ChosenRows(found, np.flatnonzero(found.y == c))
+        yield c, Block(own.rows(slice(None)), own.y, own.weight)
 
 
-def _chosen(rows: RowSource, asked: ClassShares) -> RandomRows:
+def _chosen(rows: Rows, asked: ClassShares) -> RandomRows:
     """The rows of all classes: made at once, unless they are at hand, and then not copied."""
     if isinstance(rows, RandomRows):
-        chosen = ChosenRows(rows, asked.chosen(np.asarray(rows.labels), rows.weights))
+        chosen = ChosenRows(rows, asked.chosen(np.asarray(rows.y), rows.weight))
         if isinstance(rows, ArrayRows):
             return chosen
-        return ArrayRows(chosen.rows(slice(None)), chosen.labels, chosen.weights)
-    kept = rows.summed(Sampled(asked), "samples of classes").kept
+        return ArrayRows(chosen.rows(slice(None)), chosen.y, chosen.weight)
+    kept = rows.reduce(Sampled(asked), "samples of classes").kept
     if not kept:
         return ArrayRows(np.empty((0, rows.n_columns)), np.empty(0, dtype=np.intp))
     block = joined_blocks(kept)
-    return ArrayRows(block.rows, block.labels, block.weights)
+    return ArrayRows(block.X, block.y, block.weight)
 
 
 @dataclass(eq=False)
-class Sampled(Statistic):
+class Sampled(Accumulator):
     """The rows that shares choose."""
 
     asked: ClassShares
-    kept: list[RowBlock] = field(default_factory=list)
+    kept: list[Block] = field(default_factory=list)
 
-    def update(self, block: RowBlock) -> None:
-        assert block.labels is not None
-        chosen = self.asked.chosen(block.labels, block.weights, block.start)
+    def update(self, block: Block) -> None:
+        assert block.y is not None
+        chosen = self.asked.chosen(block.y, block.weight, block.start)
         if len(chosen):
             self.kept.append(block.part(chosen))
 

@@ -48,7 +48,7 @@ def column_basis(sample: RowSample, n_knots: int, pairs: Pairs = ()) -> FeatureL
     summaries = summaries_of(sample)
     values = np.array([len(column.values) for column in summaries])
     curved = curved_columns(values)
-    dtype = sample.rows.dtype
+    dtype = sample.X.dtype
     splines: FeatureMap = SplineMap(n_knots).with_knots(_quantiles([summaries[j] for j in curved], n_knots, dtype))
     columns = [*curved, *sorted({j for pair in pairs for j in pair} - set(curved))]
     feature_map = splines
@@ -74,13 +74,13 @@ def crossed_columns(basis: FeatureLayer) -> Pairs:
 
 def summaries_of(sample: RowSample) -> list[ColumnSummary]:
     """What is known of every column."""
-    columns = zip(sample.rows.T, sample.low, sample.high)
-    return [ColumnSummary.of(column, sample.weights, low, high) for column, low, high in columns]
+    columns = zip(sample.X.T, sample.low, sample.high)
+    return [ColumnSummary.of(column, sample.weight, low, high) for column, low, high in columns]
 
 
 def n_values(sample: RowSample) -> np.ndarray:
     """Different values of every column."""
-    return np.array([len(np.unique(column)) for column in sample.rows.T], dtype=int)
+    return np.array([len(np.unique(column)) for column in sample.X.T], dtype=int)
 
 
 def curved_columns(values: np.ndarray) -> list[int]:

@@ -187,13 +187,13 @@ def treat_columns(sample: RowSample, columns: Any, names: Sequence[str]) -> tupl
     table : ColumnTable
     """
     asked = asked_treatments(columns, names)
-    if sparse.issparse(sample.rows):
+    if sparse.issparse(sample.X):
         decisions, factor = decide_sparse(sample, asked)
         nothing = np.empty((0, 0))
         stage = TreatedColumns(np.zeros(len(names)), factor, np.empty(0, dtype=np.int64), nothing, nothing)
         return stage, _table(stage, decisions, names)
     summaries = [
-        ColumnSummary.of(sample.rows[:, j], sample.weights, sample.low[j], sample.high[j]) for j in range(len(names))
+        ColumnSummary.of(sample.X[:, j], sample.weight, sample.low[j], sample.high[j]) for j in range(len(names))
     ]
     decisions = decide(summaries, asked)
     stage = _stage(summaries, decisions)

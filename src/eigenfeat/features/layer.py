@@ -13,7 +13,7 @@ from eigenfeat.features.pairs import auto_directions, choose_contrasts, compares
 from eigenfeat.features.subclasses import Subclasses, between_subclasses
 from eigenfeat.moments import Moments, SymmetricForm
 from eigenfeat.quotients import NO_REGULARISATION, Quotient, Regularisation, contrast
-from eigenfeat.rows import RandomRows, RowSource, labelled_by_index
+from eigenfeat.rows import RandomRows, Rows, labelled_by_index
 from eigenfeat.solvers import Directions, solve
 from eigenfeat.stages import Affine, FeatureLayer
 
@@ -159,7 +159,7 @@ class LayerEvidence:
     ----------
     moments : Moments
         Of the classes.
-    rows : RowSource, optional
+    rows : Rows, optional
         Those behind the moments, labelled with indices into the classes, or into the sub-classes where there are any;
         they settle the signs that means leave open.
     subclasses : Subclasses, optional
@@ -171,7 +171,7 @@ class LayerEvidence:
     """
 
     moments: Moments
-    rows: RowSource | None = None
+    rows: Rows | None = None
     subclasses: Subclasses | None = None
     parts: Moments | None = None
     tangents: SymmetricForm | None = None
@@ -242,7 +242,7 @@ def direction_parts(rows: RandomRows, layer: FeatureLayer, coefficients: np.ndar
     W = coefficients[:, first:].reshape(len(coefficients), -1, n_directions)
     total, squares = np.zeros((len(W), n_directions)), np.zeros((len(W), n_directions))
     for block in rows.blocks(256):
-        functions = block.rows[:, first:].reshape(len(block.rows), -1, n_directions)
+        functions = block.X[:, first:].reshape(len(block.X), -1, n_directions)
         for c, weights in enumerate(W):
             part = np.einsum("nfm,fm->nm", functions, weights)
             total[c] += part.sum(axis=0)

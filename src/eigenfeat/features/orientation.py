@@ -11,7 +11,7 @@ from eigenfeat.features.class_samples import ClassShares, class_samples
 from eigenfeat.features.pairs import Contrast
 from eigenfeat.moments import Moments
 from eigenfeat.quotients import Quotient
-from eigenfeat.rows import RowSource
+from eigenfeat.rows import Rows
 from eigenfeat.solvers import Directions
 from eigenfeat.solvers.signs import skewness_signs
 
@@ -30,7 +30,7 @@ def settle_by_rows(
     quotients: Sequence[Quotient],
     mixtures: Sequence[Contrast],
     moments: Moments,
-    rows: RowSource,
+    rows: Rows,
 ) -> list[Directions]:
     """The same directions, those turned that the signal's mean does not orient.
 
@@ -46,10 +46,10 @@ def settle_by_rows(
         return list(found)
     seen: list[list[Weighted]] = [[] for _ in found]
     for c, sample in class_samples(rows, ClassShares.of(wanted, moments.counts, SAMPLE_ROWS, seed=0)):
-        own = np.ones(sample.n_rows) if sample.weights is None else sample.weights
+        own = np.ones(sample.n_rows) if sample.weight is None else sample.weight
         for directions, places, share, parts in zip(found, unsettled, shares, seen):
             if len(places) and share[c]:
-                projections = directions.vectors.columns(places).projected(sample.rows)
+                projections = directions.vectors.columns(places).projected(sample.X)
                 parts.append((projections, share[c] * own / own.sum()))
     return [_turned(*found_and_seen) for found_and_seen in zip(found, unsettled, seen)]
 

@@ -52,15 +52,15 @@ def decide_sparse(sample: RowSample, asked: Sequence[str]) -> tuple[list[Decisio
 
 def _about_zero(sample: RowSample) -> tuple[np.ndarray, AboutZero]:
     """Mean square of every column, and what its entries are about zero."""
-    X = sample.rows.tocsc()
+    X = sample.X.tocsc()
     column = np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
-    values, weights = X.data.astype(np.float64), sample.weights[X.indices] * (X.data != 0)
+    values, weights = X.data.astype(np.float64), sample.weight[X.indices] * (X.data != 0)
     total = lambda parts: np.bincount(column, parts, minlength=X.shape[1])  # noqa: E731
     squares, held = total(weights * values**2), total(weights)
     other = np.where(sample.high != 0, sample.high, sample.low)[column]
     two_values = (total((values != other) * weights) == 0) & ((sample.low == 0) | (sample.high == 0))
     size = np.sqrt(squares / np.where(held > 0, held, 1))
-    weight = sample.weights.sum()
+    weight = sample.weight.sum()
     return squares / weight, AboutZero(0.0, 1 - held / weight, size, two_values)
 
 

@@ -26,7 +26,7 @@ from eigenfeat.features.subclasses import Subclasses, clustered
 from eigenfeat.features.tangents import Transformation, tangent_moment
 from eigenfeat.moments import Moments, collect_moments, sharded_moments
 from eigenfeat.moments.sharded import matrix_bytes
-from eigenfeat.rows import RandomRows, RowSource, current, first_block, in_proportion, labelled_by_index, mapped
+from eigenfeat.rows import RandomRows, Rows, current, first_block, in_proportion, labelled_by_index, mapped
 from eigenfeat.stages import Affine, Chain, FeatureLayer, LayerRows, LayerStream, Stage, WithConstant
 
 MAP_SAMPLE = 20_000
@@ -109,7 +109,7 @@ class FittedLayer:
     def stages(self) -> tuple[Stage, ...]:
         return (WithConstant(), self.stage) if self.constant else (self.stage,)
 
-    def held(self, rows: RowSource) -> RowSource:
+    def held(self, rows: Rows) -> Rows:
         """The layer's rows, with its projections in memory and the features made of them when they are asked for.
 
         Of a stream, whatever passes read is kept where that is cheapest (`eigenfeat.rows.keeping`).
@@ -120,7 +120,7 @@ class FittedLayer:
         assert inputs.n_rows is not None
         return LayerStream.of(inputs, self.stage, inputs.n_rows)
 
-    def over(self, rows: RowSource) -> RowSource:
+    def over(self, rows: Rows) -> Rows:
         """The layer's rows for one more pass or two: those of a stream are not kept."""
         return self.held(rows) if isinstance(rows, RandomRows) else Chain(self.stages).over(rows)
 
@@ -142,7 +142,7 @@ class Stack:
     def chain(self) -> Chain:
         return Chain(tuple(stage for layer in self.layers for stage in layer.stages))
 
-    def held(self, rows: RowSource) -> RowSource:
+    def held(self, rows: Rows) -> Rows:
         """The features of training rows, with the last layer's projections, which every pass needs, in memory."""
         return self.layers[-1].held(Stack(self.layers[:-1]).chain.over(rows))
 
@@ -155,7 +155,7 @@ class Stack:
 
 def fit_stack(
     moments: Moments,
-    rows: RowSource | None,
+    rows: Rows | None,
     settings: StackSettings,
     rng: np.random.RandomState,
     seconds: Seconds,
@@ -168,7 +168,7 @@ def fit_stack(
     ----------
     moments : Moments
         Of the rows of the first layer, as `layer_moments` collects them.
-    rows : RowSource, optional
+    rows : Rows, optional
         With labels that are indices into ``moments.classes`` where there are several layers or sub-classes; not needed
         where ``settings.needs_rows`` is false.
     settings : StackSettings
@@ -243,7 +243,7 @@ def refuse_equal_members(first: Stack, other: Stack) -> None:
 
 
 def layer_moments(
-    rows: RowSource, settings: LayerSettings, classes: np.ndarray | None, seconds: Seconds, n_rows: int | None = None
+    rows: Rows, settings: LayerSettings, classes: np.ndarray | None, seconds: Seconds, n_rows: int | None = None
 ) -> Moments:
     """Class moments of the rows that one layer sees, whose labels are indices into ``classes``, or (None) themselves.
 
@@ -275,9 +275,7 @@ def layer_moments(
         return moments if classes is None else moments.rename(classes)
 
 
-def with_map(
-    directions: LayerDirections, moments: Moments, rows: RowSource | None, settings: LayerSettings
-) -> FittedLayer:
+def with_map(directions: LayerDirections, moments: Moments, rows: Rows | None, settings: LayerSettings) -> FittedLayer:
     """The layer that directions make, its map fitted to their projections (Algorithm 1, line 7)."""
     feature_map = _fitted_map(settings, directions.projection, rows)
     scale = unit_scale(moments) if settings.keep_inputs else None
@@ -300,7 +298,7 @@ def timed(seconds: Seconds, stage: str) -> Iterator[None]:
 
 
 def _subclasses(
-    rows: RowSource | None,
+    rows: Rows | None,
     moments: Moments,
     count: int | None,
     rng: np.random.RandomState,
@@ -311,15 +309,15 @@ def _subclasses(
     if rows is None or not labelled_by_index(rows):
         raise ValueError("Sub-classes need rows that are labelled, as an array, a sparse matrix or in GEMClassifier.")
     if events is not None:
-        assert isinstance(rows, RandomRows) and rows.labels is not None
-        return Subclasses.of(rows.labels, events, moments.classes, rows.weights)
+        assert isinstance(rows, RandomRows) and rows.y is not None
+        return Subclasses.of(rows.y, events, moments.classes, rows.weight)
     assert count is not None
     return clustered(rows, moments.classes, moments.counts, count, rng)
 
 
 def _evidence(
     moments: Moments | None,
-    sources: tuple[RowSource | None, RowSource | None],
+    sources: tuple[Rows | None, Rows | None],
     classes: np.ndarray,
     cut: Subclasses | None,
     layer: LayerSettings,
@@ -341,14 +339,14 @@ def _evidence(
     return LayerEvidence(moments, _with_constant(of_parts, layer.constant), cut, parts)
 
 
-def largest_class(rows: RowSource) -> int | None:
+def largest_class(rows: Rows) -> int | None:
     """Rows of the largest class, where labels are codes that are at hand."""
     if not isinstance(rows, RandomRows) or not labelled_by_index(rows):
         return None
-    return int(np.bincount(rows.labels).max())  # type: ignore[arg-type]
+    return int(np.bincount(rows.y).max())  # type: ignore[arg-type]
 
 
-def _stay_there(rows: RowSource, n_classes: int, n_rows: int) -> bool:
+def _stay_there(rows: Rows, n_classes: int, n_rows: int) -> bool:
     """Whether moments are left where the rows are; a fit that goes on from a checkpoint does as it did."""
     if rows.is_local or rows.n_columns > n_rows:
         return False
@@ -376,16 +374,16 @@ def _memory_bytes() -> float:
         return float("inf")
 
 
-def _with_constant(rows: RowSource, constant: bool) -> RowSource:
+def _with_constant(rows: Rows, constant: bool) -> Rows:
     return mapped(rows, WithConstant()) if constant else rows
 
 
-def _fitted_map(settings: LayerSettings, projection: Affine, rows: RowSource | None) -> FeatureMap:
+def _fitted_map(settings: LayerSettings, projection: Affine, rows: Rows | None) -> FeatureMap:
     if rows is None:
         return settings.feature_map.fit(np.zeros((2, projection.vectors.shape[1])))
     count = MAP_SAMPLE if settings.feature_map.learns else 2
     block = first_block(_with_constant(rows, settings.constant), count)
-    sample = block.rows.astype(rows.dtype, copy=False)
-    if block.weights is not None:
-        sample = sample[in_proportion(block.weights)]
+    sample = block.X.astype(rows.dtype, copy=False)
+    if block.weight is not None:
+        sample = sample[in_proportion(block.weight)]
     return settings.feature_map.fit(projection.astype(rows.dtype).apply(sample))

@@ -10,7 +10,7 @@ import numpy as np
 from eigenfeat.features.class_samples import ClassShares, class_samples
 from eigenfeat.features.pairs import Contrast, Contrasts
 from eigenfeat.moments import Mixture, Moments
-from eigenfeat.rows import Block, ClassTotals, LabelledRows, RandomRows, RowBlock, RowSource, StreamView, dense
+from eigenfeat.rows import Block, ClassTotals, LabelledRows, Matrix, RandomRows, Rows, StreamView, dense
 
 SAMPLE_ROWS = 4000
 """Rows of a class that its centres are found from."""
@@ -37,17 +37,17 @@ class Subclasses:
     owners: np.ndarray
     names: np.ndarray
 
-    def relabelled(self, rows: RowSource) -> RowSource:
+    def relabelled(self, rows: Rows) -> Rows:
         """The rows they were found from, labelled with their sub-classes."""
         if isinstance(self.codes, NearestCentre):
             return CutStream(rows, self.codes)
         assert isinstance(rows, RandomRows)
-        return LabelledRows(rows, self.codes, rows.weights)
+        return LabelledRows(rows, self.codes, rows.weight)
 
     @classmethod
-    def streamed(cls, rows: RowSource, cut: NearestCentre, classes: np.ndarray) -> Subclasses:
+    def streamed(cls, rows: Rows, cut: NearestCentre, classes: np.ndarray) -> Subclasses:
         """Those of a stream that have rows of positive weight: one pass."""
-        totals = CutStream(rows, cut).summed(ClassTotals(), "sub-classes")
+        totals = CutStream(rows, cut).reduce(ClassTotals(), "sub-classes")
         places = totals.classes[totals.counts > 0].astype(np.intp)
         owners, which = np.divmod(places, cut.most)
         return cls(replace(cut, codes=places), owners, _names(owners, which, classes))
@@ -77,7 +77,7 @@ def _names(owners: np.ndarray, events: np.ndarray, classes: np.ndarray) -> np.nd
 
 
 def clustered(
-    rows: RowSource, classes: np.ndarray, counts: np.ndarray, count: int, rng: np.random.RandomState
+    rows: Rows, classes: np.ndarray, counts: np.ndarray, count: int, rng: np.random.RandomState
 ) -> Subclasses:
     """Every class cut into ``count`` clusters by k-means, or fewer where it has few rows.
 
@@ -87,14 +87,14 @@ def clustered(
     centres = _centres(rows, counts, count, rng)
     if not isinstance(rows, RandomRows):
         return Subclasses.streamed(rows, NearestCentre(centres), classes)
-    labels = np.asarray(rows.labels)
+    labels = np.asarray(rows.y)
     step = rows.default_batch
     blocks = (slice(start, start + step) for start in range(0, len(labels), step))
     events = [nearest(rows.rows(part), labels[part], centres) for part in blocks]
-    return Subclasses.of(labels, np.concatenate(events), classes, rows.weights)
+    return Subclasses.of(labels, np.concatenate(events), classes, rows.weight)
 
 
-def _centres(rows: RowSource, counts: np.ndarray, count: int, rng: np.random.RandomState) -> dict[int, np.ndarray]:
+def _centres(rows: Rows, counts: np.ndarray, count: int, rng: np.random.RandomState) -> dict[int, np.ndarray]:
     """Of the clusters of every class that has more than one."""
     from sklearn.cluster import KMeans
 
@@ -103,12 +103,12 @@ def _centres(rows: RowSource, counts: np.ndarray, count: int, rng: np.random.Ran
     samples = class_samples(rows, ClassShares.of(cut, counts, SAMPLE_ROWS, int(rng.randint(2**31 - 1))))
     seeds = {c: int(rng.randint(2**31 - 1)) for c in cut}
     return {
-        c: KMeans(n_clusters[c], n_init=1, random_state=seeds[c]).fit(dense(sample.rows)).cluster_centers_
+        c: KMeans(n_clusters[c], n_init=1, random_state=seeds[c]).fit(dense(sample.X)).cluster_centers_
         for c, sample in samples
     }
 
 
-def nearest(rows: Block, labels: np.ndarray, centres: dict[int, np.ndarray]) -> np.ndarray:
+def nearest(rows: Matrix, labels: np.ndarray, centres: dict[int, np.ndarray]) -> np.ndarray:
     """Index of the nearest centre of its class for each of some rows, zero for a class that has none."""
     events = np.zeros(len(labels), dtype=np.intp)
     for c, points in centres.items():
@@ -130,12 +130,12 @@ class NearestCentre:
     def most(self) -> int:
         return max((len(points) for points in self.centres.values()), default=1)
 
-    def __call__(self, block: RowBlock) -> tuple[RowBlock]:
-        labels = np.asarray(block.labels)
-        place = labels * self.most + nearest(block.rows, labels, self.centres)
+    def __call__(self, block: Block) -> tuple[Block]:
+        labels = np.asarray(block.y)
+        place = labels * self.most + nearest(block.X, labels, self.centres)
         if self.codes is not None:
             place = np.minimum(np.searchsorted(self.codes, place), len(self.codes) - 1)
-        return (replace(block, labels=place),)
+        return (replace(block, y=place),)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenfeat.moments import DenseForm
-from eigenfeat.rows import RowBlock, RowSource, Statistic, dense
+from eigenfeat.rows import Accumulator, Block, Rows, dense
 
 Transformation = Callable[[np.ndarray], np.ndarray]
 
@@ -32,7 +32,7 @@ def transformed(rows: np.ndarray, transformation: Transformation) -> np.ndarray:
 
 
 def tangent_moment(
-    rows: RowSource | None, transformations: Sequence[tuple[float, Transformation]], constant: bool = False
+    rows: Rows | None, transformations: Sequence[tuple[float, Transformation]], constant: bool = False
 ) -> DenseForm | None:
     """``T = Σ_L weight · mean over rows of (x - Lx)(x - Lx)ᵀ``; None without transformations.
 
@@ -43,23 +43,23 @@ def tangent_moment(
         return None
     assert rows is not None
     d = rows.n_columns
-    changes = rows.summed(Changes(transformations, np.zeros((d, d))), "invariances")
+    changes = rows.reduce(Changes(transformations, np.zeros((d, d))), "invariances")
     T = np.zeros((d + constant, d + constant))
     T[:d, :d] = changes.squares / changes.total
     return DenseForm(T)
 
 
 @dataclass(eq=False)
-class Changes(Statistic):
+class Changes(Accumulator):
     """``Σ_L weight · Σ (x - Lx)(x - Lx)ᵀ`` over rows, and their weight."""
 
     transformations: Sequence[tuple[float, Transformation]]
     squares: np.ndarray
     total: float = 0.0
 
-    def update(self, block: RowBlock) -> None:
-        X = dense(block.rows)
-        weights = np.ones(len(X)) if block.weights is None else np.asarray(block.weights, dtype=np.float64)
+    def update(self, block: Block) -> None:
+        X = dense(block.X)
+        weights = np.ones(len(X)) if block.weight is None else np.asarray(block.weight, dtype=np.float64)
         self.total += float(weights.sum())
         for strength, transformation in self.transformations:
             change = (X - transformed(X, transformation)).astype(np.float64) * np.sqrt(strength * weights)[:, None]

@@ -147,7 +147,7 @@ class _Expansion:
         small = C.astype(self.kernel.dtype)
         return np.concatenate(list(self._over(lambda part, K: K @ small[:-1] + small[-1])))
 
-    def summed(self, rows: np.ndarray) -> np.ndarray:
+    def reduce(self, rows: np.ndarray) -> np.ndarray:
         """``[K 1]ᵀ rows``."""
         return self._total(lambda part, K: _stacked(K, rows[part]))
 
@@ -250,7 +250,7 @@ class _Newton:
 
     def _gradient(self) -> np.ndarray:
         slopes = self.loss.slopes(self.outputs, self.problem.targets)
-        gradient = self.expansion.summed((self.weights * slopes).astype(self.outputs.dtype))
+        gradient = self.expansion.reduce((self.weights * slopes).astype(self.outputs.dtype))
         gradient[:-1] += self.problem.alpha * self.sample.penalty_times(self.C[:-1])
         return gradient
 

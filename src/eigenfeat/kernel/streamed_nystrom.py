@@ -9,18 +9,18 @@ import numpy as np
 
 from eigenfeat.kernel.nystrom import Preconditioner, conjugate_gradients, warn_unless
 from eigenfeat.kernel.problem import DEFAULTS, KernelProblem, KernelRequest, KernelSolution
-from eigenfeat.rows import ClassTotals, RowBlock, RowSource, Statistic
+from eigenfeat.rows import Accumulator, Block, ClassTotals, Rows
 from eigenfeat.stages.kernels import Kernel, KernelRows
 
 
 def solve(
-    source: RowSource, totals: ClassTotals, problem: KernelProblem, request: KernelRequest = DEFAULTS
+    source: Rows, totals: ClassTotals, problem: KernelProblem, request: KernelRequest = DEFAULTS
 ) -> KernelSolution:
     """The solution over all rows of a source.
 
     Parameters
     ----------
-    source : RowSource
+    source : Rows
         Rows with codes of their classes and weights.
     totals : ClassTotals
         Of these codes.
@@ -42,7 +42,7 @@ def solve(
 class StreamedEquations:
     """Products with K̃ᵀWK̃ and the right-hand sides, as `eigenfeat.kernel.nystrom` has them in memory."""
 
-    def __init__(self, source: RowSource, totals: ClassTotals, problem: KernelProblem) -> None:
+    def __init__(self, source: Rows, totals: ClassTotals, problem: KernelProblem) -> None:
         self.source, self.kernel, self.centers = source, problem.kernel.kernel, problem.expanded_over
         self.total = float(totals.weights.sum())
         shares = totals.weights / self.total
@@ -50,14 +50,14 @@ class StreamedEquations:
         self.mean_y = 2 * shares - 1
         self.variance_y = self.total * (1 - np.square(self.mean_y))
         empty = RightHandSides(self.kernel, self.centers, self.mean_y)
-        sums = source.summed(empty, "kernel columns").sums
+        sums = source.reduce(empty, "kernel columns").sums
         self.mean_columns = sums[:, 0] / self.total
         self.right_hand_side = sums[:, 1:]
 
     def times(self, block: np.ndarray) -> np.ndarray:
         """``K̃ᵀWK̃ @ block``."""
         empty = Products(self.kernel, self.centers, block, self.mean_columns @ block)
-        return self.source.summed(empty, "kernel products").sums
+        return self.source.reduce(empty, "kernel products").sums
 
     def loss(self, coefficients: np.ndarray) -> np.ndarray:
         """Half the squared residuals of every target."""
@@ -66,16 +66,16 @@ class StreamedEquations:
 
 
 @dataclass(eq=False)
-class KernelSums(Statistic):
+class KernelSums(Accumulator):
     """``Σ wᵢ k(xᵢ) f(xᵢ)``, with the kernel values k(x) of the centres."""
 
     kernel: Kernel
     centers: np.ndarray
     sums: Any = field(default=0.0, init=False)
 
-    def update(self, block: RowBlock) -> None:
-        weights = np.ones(block.n_rows) if block.weights is None else block.weights
-        rows = KernelRows(self.kernel, block.rows)
+    def update(self, block: Block) -> None:
+        weights = np.ones(block.n_rows) if block.weight is None else block.weight
+        rows = KernelRows(self.kernel, block.X)
         weights = weights.astype(rows.dtype)[:, None]
         for part in rows.over_blocks(self.centers, lambda part, K: K.T @ (weights[part] * self.values(block, part, K))):
             self.sums = self.sums + part.astype(np.float64)
@@ -83,7 +83,7 @@ class KernelSums(Statistic):
     def merge(self, other: KernelSums) -> None:
         self.sums = self.sums + other.sums
 
-    def values(self, block: RowBlock, part: slice, K: np.ndarray) -> np.ndarray:
+    def values(self, block: Block, part: slice, K: np.ndarray) -> np.ndarray:
         """f at these rows, whose kernel values are K."""
         raise NotImplementedError
 
@@ -94,10 +94,10 @@ class RightHandSides(KernelSums):
 
     mean_y: np.ndarray
 
-    def values(self, block: RowBlock, part: slice, K: np.ndarray) -> np.ndarray:
-        assert block.labels is not None
+    def values(self, block: Block, part: slice, K: np.ndarray) -> np.ndarray:
+        assert block.y is not None
         classes = np.array([1]) if len(self.mean_y) == 1 else np.arange(len(self.mean_y))
-        targets = np.where(block.labels[part, None] == classes, 1.0, -1.0) - self.mean_y
+        targets = np.where(block.y[part, None] == classes, 1.0, -1.0) - self.mean_y
         return np.column_stack([np.ones(len(targets)), targets]).astype(K.dtype)
 
 
@@ -108,5 +108,5 @@ class Products(KernelSums):
     block: np.ndarray
     mean: np.ndarray
 
-    def values(self, block: RowBlock, part: slice, K: np.ndarray) -> np.ndarray:
+    def values(self, block: Block, part: slice, K: np.ndarray) -> np.ndarray:
         return K @ self.block.astype(K.dtype) - self.mean.astype(K.dtype)

@@ -18,7 +18,7 @@ from eigenfeat.linear.by_weight import heaviest, histogram
 from eigenfeat.linear.last_scores import LastScores
 from eigenfeat.linear.objective import LogitObjective, row_losses
 from eigenfeat.linear.passes import Passes
-from eigenfeat.rows import Expand, RowBlock, Statistic, joined_blocks, uniforms
+from eigenfeat.rows import Accumulator, Block, Expand, joined_blocks, uniforms
 
 LAST_SCORES = LastScores()
 """Of the last passes for a gradient in this process."""
@@ -35,12 +35,12 @@ class LeftOutRows:
     modulus: int
     remainder: int
 
-    def of(self, block: RowBlock) -> np.ndarray:
+    def of(self, block: Block) -> np.ndarray:
         """Which rows of a block; without keys by a number drawn for the place of each."""
         if isinstance(self.keys, int):
             keys = (uniforms(self.keys, block.start, block.n_rows) * 2**31).astype(np.int64)
         else:
-            keys = self.keys(block.rows)
+            keys = self.keys(block.X)
         return keys % self.modulus == self.remainder
 
 
@@ -72,24 +72,24 @@ class BlockObjectives:
     left_out: LeftOutRows | None = None
     name: str = field(default_factory=lambda: uuid4().hex)
 
-    def of(self, block: RowBlock) -> Iterator[tuple[RowBlock, LogitObjective]]:
+    def of(self, block: Block) -> Iterator[tuple[Block, LogitObjective]]:
         """The block in parts small enough to be expanded, each with its objective."""
         for part in self.expand.parts(block):
             yield part, self.over(part, self.passes(part))
 
-    def over(self, part: RowBlock, passes: Any) -> LogitObjective:
+    def over(self, part: Block, passes: Any) -> LogitObjective:
         """The objective of a part, given the passes over it, where any are made."""
-        weights = np.ones(part.n_rows) if part.weights is None else part.weights
+        weights = np.ones(part.n_rows) if part.weight is None else part.weight
         if self.left_out is not None:
             weights = np.where(self.left_out.of(part), 0.0, weights)
-        labels = np.asarray(part.labels, dtype=np.intp)
+        labels = np.asarray(part.y, dtype=np.intp)
         return LogitObjective(passes, labels, weights / self.total, self.n_classes, 0.0, self.smoothing)
 
-    def place(self, digest: bytes, part: RowBlock) -> tuple:
+    def place(self, digest: bytes, part: Block) -> tuple:
         """What the scores of a part at coefficients of this digest are kept by."""
         return self.name, part.start, part.n_rows, digest
 
-    def passes(self, block: RowBlock) -> Passes:
+    def passes(self, block: Block) -> Passes:
         return Passes(self.expand(block), self.constant, None, self.batch_size, self.n_jobs)
 
 
@@ -106,16 +106,16 @@ class Draw:
     seed: int
     left_out: LeftOutRows | None = None
 
-    def __call__(self, block: RowBlock) -> tuple[RowBlock]:
+    def __call__(self, block: Block) -> tuple[Block]:
         taken = uniforms(self.seed, block.start, block.n_rows) < self.share
-        if block.weights is not None:
-            taken &= block.weights > 0
+        if block.weight is not None:
+            taken &= block.weight > 0
         if self.left_out is not None:
             taken &= ~self.left_out.of(block)
         return (block.part(np.flatnonzero(taken)),)
 
 
-def without(statistic: Statistic, *names: str) -> Statistic:
+def without(statistic: Accumulator, *names: str) -> Accumulator:
     """A copy that lacks some attributes."""
     other = copy(statistic)
     for name in names:
@@ -124,13 +124,13 @@ def without(statistic: Statistic, *names: str) -> Statistic:
 
 
 @dataclass(eq=False)
-class DrawnRows(Statistic):
+class DrawnRows(Accumulator):
     """Rows of a draw, held."""
 
     draw: Draw
-    kept: list[RowBlock] = field(default_factory=list)
+    kept: list[Block] = field(default_factory=list)
 
-    def update(self, block: RowBlock) -> None:
+    def update(self, block: Block) -> None:
         self.kept += self.draw(block)
 
     def merge(self, other: DrawnRows) -> None:
@@ -138,7 +138,7 @@ class DrawnRows(Statistic):
 
 
 @dataclass(eq=False)
-class LossAndGradient(Statistic):
+class LossAndGradient(Accumulator):
     blocks: BlockObjectives
     C: np.ndarray
     value: float = 0.0
@@ -148,7 +148,7 @@ class LossAndGradient(Statistic):
     def __post_init__(self) -> None:
         self.gradient, self.digest = np.zeros(self.C.shape), digest_of(self.C)
 
-    def update(self, block: RowBlock) -> None:
+    def update(self, block: Block) -> None:
         for part, objective in self.blocks.of(block):
             point = objective.at(self.C)
             LAST_SCORES.keep(self.blocks.place(self.digest, part), point.scores)
@@ -156,7 +156,7 @@ class LossAndGradient(Statistic):
             self.gradient += point.gradient
             self.curvatures += histogram(objective.weights * point.row_curvature)
 
-    def result(self) -> Statistic:
+    def result(self) -> Accumulator:
         return without(self, "blocks", "C")
 
     def merge(self, other: LossAndGradient) -> None:
@@ -166,7 +166,7 @@ class LossAndGradient(Statistic):
 
 
 @dataclass(eq=False)
-class LossesAlong(Statistic):
+class LossesAlong(Accumulator):
     """Losses at steps of some lengths from the first of two points, side by side in ``ends``, to the second."""
 
     blocks: BlockObjectives
@@ -178,7 +178,7 @@ class LossesAlong(Statistic):
         self.values = np.zeros(len(self.steps))
         self.digests = [digest_of(C) for C in np.hsplit(self.ends, 2)]
 
-    def update(self, block: RowBlock) -> None:
+    def update(self, block: Block) -> None:
         for part in self.blocks.expand.parts(block):
             start, end = (self._scores(part, *point) for point in zip(self.digests, np.hsplit(self.ends, 2)))
             objective, way = self.blocks.over(part, None), end - start
@@ -186,11 +186,11 @@ class LossesAlong(Statistic):
                 losses = row_losses(start + start.dtype.type(step) * way, objective)
                 self.values[i] += float(objective.weights @ losses)
 
-    def _scores(self, part: RowBlock, digest: bytes, C: np.ndarray) -> np.ndarray:
+    def _scores(self, part: Block, digest: bytes, C: np.ndarray) -> np.ndarray:
         known = LAST_SCORES.of(self.blocks.place(digest, part))
         return self.blocks.passes(part).scores(C) if known is None else known
 
-    def result(self) -> Statistic:
+    def result(self) -> Accumulator:
         return without(self, "blocks", "ends")
 
     def merge(self, other: LossesAlong) -> None:
@@ -198,7 +198,7 @@ class LossesAlong(Statistic):
 
 
 @dataclass(eq=False)
-class HessianProduct(Statistic):
+class HessianProduct(Accumulator):
     blocks: BlockObjectives
     C: np.ndarray
     V: np.ndarray
@@ -208,14 +208,14 @@ class HessianProduct(Statistic):
     def __post_init__(self) -> None:
         self.product = np.zeros(self.C.shape)
 
-    def update(self, block: RowBlock) -> None:
+    def update(self, block: Block) -> None:
         for _, objective in self.blocks.of(block):
             point = objective.seen(self.C)
             weights = objective.weights * point.row_curvature
             if (weights >= self.bound).any():
                 self.product += objective.curvature_above(point, self.bound, weights) @ self.V
 
-    def result(self) -> Statistic:
+    def result(self) -> Accumulator:
         return without(self, "blocks", "C", "V")
 
     def merge(self, other: HessianProduct) -> None:
@@ -223,7 +223,7 @@ class HessianProduct(Statistic):
 
 
 @dataclass(eq=False)
-class ColumnSquares(Statistic):
+class ColumnSquares(Accumulator):
     """Squares of the columns over rows weighted as they are, or with their mean curvature at a point C; over a draw of
     them, where there is one."""
 
@@ -232,7 +232,7 @@ class ColumnSquares(Statistic):
     draw: Draw | None = None
     squares: Any = 0.0
 
-    def update(self, block: RowBlock) -> None:
+    def update(self, block: Block) -> None:
         if self.draw is not None:
             (block,) = self.draw(block)
         for _, objective in self.blocks.of(block):
@@ -244,7 +244,7 @@ class ColumnSquares(Statistic):
 
 
 @dataclass(eq=False)
-class CurvedSample(Statistic):
+class CurvedSample(Accumulator):
     """The rows of largest priority: see `LogitObjective.curved_sample`."""
 
     blocks: BlockObjectives
@@ -252,13 +252,13 @@ class CurvedSample(Statistic):
     count: int
     seed: int
     scale: np.ndarray | None
-    kept: list[RowBlock] = field(default_factory=list)
+    kept: list[Block] = field(default_factory=list)
     curvatures: np.ndarray = field(default_factory=lambda: np.empty(0))
     masses: np.ndarray = field(default_factory=lambda: np.empty(0))
     uniforms: np.ndarray = field(default_factory=lambda: np.empty(0))
     least: float = 0.0
 
-    def update(self, block: RowBlock) -> None:
+    def update(self, block: Block) -> None:
         for part, objective in self.blocks.of(block):
             curvatures = objective.mean_curvature(objective.seen(self.C))
             masses = curvatures if self.scale is None else curvatures * objective.passes.row_squares(self.scale)
@@ -276,7 +276,7 @@ class CurvedSample(Statistic):
         self._take(chosen)
         return self
 
-    def _add(self, kept: list[RowBlock], curvatures: np.ndarray, masses: np.ndarray, drawn: np.ndarray) -> None:
+    def _add(self, kept: list[Block], curvatures: np.ndarray, masses: np.ndarray, drawn: np.ndarray) -> None:
         self.kept = [*self.kept, *kept]
         self.curvatures = np.append(self.curvatures, curvatures)
         self.masses, self.uniforms = np.append(self.masses, masses), np.append(self.uniforms, drawn)
@@ -290,13 +290,13 @@ class CurvedSample(Statistic):
 
 
 @dataclass(eq=False)
-class Weight(Statistic):
+class Weight(Accumulator):
     """Weight of the rows that count, as a share of all."""
 
     blocks: BlockObjectives
     weight: float = 0.0
 
-    def update(self, block: RowBlock) -> None:
+    def update(self, block: Block) -> None:
         for _, objective in self.blocks.of(block):
             self.weight += float(objective.weights.sum())
 
@@ -305,7 +305,7 @@ class Weight(Statistic):
 
 
 @dataclass(eq=False)
-class Scores(Statistic):
+class Scores(Accumulator):
     """Scores, labels and weights of left-out rows."""
 
     blocks: BlockObjectives
@@ -313,7 +313,7 @@ class Scores(Statistic):
     C: np.ndarray
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)
 
-    def update(self, block: RowBlock) -> None:
+    def update(self, block: Block) -> None:
         for part, objective in self.blocks.of(block):
             chosen = np.flatnonzero(self.rows.of(part) & (objective.weights > 0))
             if len(chosen):

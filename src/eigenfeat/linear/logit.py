@@ -24,7 +24,7 @@ from eigenfeat.linear.row_basis import RowBasis, is_wide
 from eigenfeat.linear.sample_start import end_of_sample, shares_to_start_from
 from eigenfeat.linear.steps import Step
 from eigenfeat.linear.streamed import StreamedObjective
-from eigenfeat.rows import ClassTotals, RandomRows, RowSource
+from eigenfeat.rows import ClassTotals, RandomRows, Rows
 
 # Relative gap below which Newton steps take over: their model is trusted there, and few rows still curve. Those of
 # smoothed labels all do, and products with their Hessian stay as dear as passes. Neither is critical: on digits
@@ -103,7 +103,7 @@ class LogitSolver:
 
     Parameters
     ----------
-    source : RowSource
+    source : Rows
         The rows (`eigenfeat.rows`) with their labels, 0..n_classes-1, and, where there are any, weights: non-negative,
         and only their ratios matter. Of a stream nothing is held: see `eigenfeat.linear.streamed`.
     n_classes : int
@@ -132,7 +132,7 @@ class LogitSolver:
 
     def __init__(
         self,
-        source: RowSource,
+        source: Rows,
         n_classes: int,
         *,
         totals: ClassTotals | None = None,
@@ -148,7 +148,7 @@ class LogitSolver:
         if isinstance(source, RandomRows):
             self.objective: Any = LogitObjective.of(source, n_classes, batch_size=batch_size, n_jobs=n_jobs, **options)
         else:
-            totals = source.summed(ClassTotals(), "labels") if totals is None else totals
+            totals = source.reduce(ClassTotals(), "labels") if totals is None else totals
             self.objective = StreamedObjective.of(source, totals, batch_size=batch_size, n_jobs=n_jobs, **options)
         self._asked, self._table_row = solver, PRECONDITIONERS.choose(solver, self.objective, None)
         if isinstance(source, RandomRows):

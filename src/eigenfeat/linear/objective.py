@@ -90,9 +90,9 @@ class LogitObjective:
         batch_size: int | None,
         n_jobs: int | None,
     ) -> LogitObjective:
-        weights = np.ones(source.n_rows) if source.weights is None else source.weights
+        weights = np.ones(source.n_rows) if source.weight is None else source.weight
         passes = Passes(source, fit_intercept, None, batch_size, n_jobs)
-        labels = np.asarray(source.labels, np.intp)
+        labels = np.asarray(source.y, np.intp)
         return cls(passes, labels, weights / weights.sum(), n_classes, 0.0, smoothing)
 
     @property

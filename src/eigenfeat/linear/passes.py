@@ -15,10 +15,10 @@ from scipy import sparse
 from scipy.linalg import get_blas_funcs
 
 from eigenfeat.rows import (
-    Block,
+    Matrix,
     RandomRows,
     RowProducts,
-    RowSource,
+    Rows,
     Selection,
     dense,
     first_rows,
@@ -77,7 +77,7 @@ class Passes:
         chosen = index if self.index is None else self.index[index]
         return Passes(self.source, self.constant, chosen, self.batch_size, self.n_jobs)
 
-    def block(self, positions: slice) -> Block:
+    def block(self, positions: slice) -> Matrix:
         """The rows at these positions, without the constant."""
         return self.source.rows(self._selection(positions))
 
@@ -185,6 +185,6 @@ class Passes:
         return row_blocks(self.n_rows, width or self.n_columns, self.dtype.itemsize, self.batch_size)
 
 
-def has_sparse_rows(source: RowSource) -> bool:
+def has_sparse_rows(source: Rows) -> bool:
     """Whether a source hands out sparse blocks, which its first row tells."""
     return sparse.issparse(first_rows(source, 1))

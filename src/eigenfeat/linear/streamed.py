@@ -38,7 +38,7 @@ from eigenfeat.linear.objective import (
 )
 from eigenfeat.linear.passes import Passes
 from eigenfeat.linear.steps import part_way
-from eigenfeat.rows import ClassTotals, RowSource, joined_and_freed, joined_blocks
+from eigenfeat.rows import ClassTotals, Rows, joined_and_freed, joined_blocks
 
 STEPS_A_PASS = 8
 """Halvings of a step that one pass tries together; twice as many in every further pass."""
@@ -48,7 +48,7 @@ STEPS_A_PASS = 8
 class StreamedPasses:
     """What is asked of passes beside products; see `Passes`."""
 
-    source: RowSource
+    source: Rows
     constant: bool
     n_rows: int
 
@@ -88,7 +88,7 @@ class StreamedObjective:
     """F, for rows with labels 0..k-1 that bring their weights; see `LogitObjective` for every method."""
 
     passes: StreamedPasses
-    compact: RowSource
+    compact: Rows
     blocks: BlockObjectives
     alpha: float = 0.0
     _ahead: list[StreamedPoint] = field(default_factory=list, init=False, repr=False)
@@ -97,7 +97,7 @@ class StreamedObjective:
     @classmethod
     def of(
         cls,
-        source: RowSource,
+        source: Rows,
         totals: ClassTotals,
         *,
         fit_intercept: bool,
@@ -129,7 +129,7 @@ class StreamedObjective:
         for point in self._ahead:
             if np.array_equal(point.coefficients, C):
                 return point
-        found = self.compact.summed(LossAndGradient(self.blocks, C), "loss and gradient")
+        found = self.compact.reduce(LossAndGradient(self.blocks, C), "loss and gradient")
         W = self.penalised(C)
         value = found.value + 0.5 * self.alpha * float(np.vdot(W, W))
         return StreamedPoint(C, value, found.gradient + self.alpha * W, found.curvatures)
@@ -154,7 +154,7 @@ class StreamedObjective:
     def _values_along(self, start: StreamedPoint, end: StreamedPoint, steps: np.ndarray) -> dict[float, float]:
         """F at shares of the way: one pass."""
         ends = np.hstack([start.coefficients, end.coefficients])
-        losses = self.compact.summed(LossesAlong(self.blocks, ends, steps), "losses along a step").values
+        losses = self.compact.reduce(LossesAlong(self.blocks, ends, steps), "losses along a step").values
         weights = [self.penalised(part_way(start, end, step)) for step in steps.tolist()]
         penalties = [0.5 * self.alpha * float(np.vdot(W, W)) for W in weights]
         return dict(zip(steps.tolist(), (losses + penalties).tolist()))
@@ -174,13 +174,13 @@ class StreamedObjective:
         """The same over about a share of the rows, drawn by their places: in memory, or where the rows are."""
         draw = Draw(share, seed, self.blocks.left_out)
         if self.compact.is_local:
-            block = joined_and_freed(self.compact.summed(DrawnRows(draw), "rows to start from").kept)
-            labels = np.asarray(block.labels, dtype=np.intp)
-            weights = np.ones(block.n_rows) if block.weights is None else block.weights
+            block = joined_and_freed(self.compact.reduce(DrawnRows(draw), "rows to start from").kept)
+            labels = np.asarray(block.y, dtype=np.intp)
+            weights = np.ones(block.n_rows) if block.weight is None else block.weight
             passes = self.blocks.passes(block)
             return LogitObjective(passes, labels, weights / weights.sum(), self.n_classes, self.alpha, self.smoothing)
         compact = self.compact.persisted((draw,))
-        totals = compact.summed(ClassTotals(), "rows to start from")
+        totals = compact.reduce(ClassTotals(), "rows to start from")
         blocks = replace(self.blocks, total=float(totals.weights.sum()), left_out=None, name=uuid4().hex)
         return replace(self, passes=replace(self.passes, n_rows=totals.n_rows), compact=compact, blocks=blocks)
 
@@ -190,18 +190,18 @@ class StreamedObjective:
         if share < 1:  # the draw leaves out who is left out
             draw = Draw(share, 0, self.blocks.left_out)
             empty = ColumnSquares(replace(self.blocks, left_out=None), draw=draw)
-        return inverse_of_squares(self.compact.summed(empty, "squares of columns").squares / share)
+        return inverse_of_squares(self.compact.reduce(empty, "squares of columns").squares / share)
 
     def curved_squares(self, point: StreamedPoint | None) -> np.ndarray:
         C = np.zeros(self.shape) if point is None else point.coefficients
-        return self.compact.summed(ColumnSquares(self.blocks, C), "squares of columns").squares
+        return self.compact.reduce(ColumnSquares(self.blocks, C), "squares of columns").squares
 
     def curved_sample(
         self, point: StreamedPoint | None, n_rows: int, seed: int, scale: np.ndarray | None
     ) -> tuple[Passes, np.ndarray]:
         C = np.zeros(self.shape) if point is None else point.coefficients
         empty = CurvedSample(self.blocks, C, n_rows if scale is not None else self.passes.n_rows, seed, scale)
-        found = self.compact.summed(empty, "rows of a Gram matrix").thinned()
+        found = self.compact.reduce(empty, "rows of a Gram matrix").thinned()
         block = joined_blocks(found.kept)
         return self.blocks.passes(block), found.curvatures * np.maximum(1.0, found.least / found.masses)
 
@@ -216,11 +216,11 @@ class StreamedObjective:
 
     def without(self, rows: LeftOutRows) -> StreamedObjective:
         others = replace(self.blocks, left_out=rows)
-        weight = self.compact.summed(Weight(others), "rows left out").weight
+        weight = self.compact.reduce(Weight(others), "rows left out").weight
         return replace(self, blocks=replace(others, total=weight * self.blocks.total))
 
     def scored(self, rows: LeftOutRows, C: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        found = self.compact.summed(Scores(self.blocks, rows, C), "scores of rows left out")
+        found = self.compact.reduce(Scores(self.blocks, rows, C), "scores of rows left out")
         scores, labels, weights = map(np.concatenate, zip(*found.parts))
         return scores, labels, weights
 
@@ -246,5 +246,5 @@ class StreamedCurvature:
 
     def __matmul__(self, V: np.ndarray) -> np.ndarray:
         empty = HessianProduct(self.objective.blocks, self.coefficients, V, self.bound)
-        product = self.objective.compact.summed(empty, "Hessian product").product
+        product = self.objective.compact.reduce(empty, "Hessian product").product
         return product + self.objective.alpha * self.objective.penalised(V)

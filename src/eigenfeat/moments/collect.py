@@ -11,7 +11,7 @@ import numpy as np
 from eigenfeat.moments.base import Moments
 from eigenfeat.moments.dense_moments import DenseMoments
 from eigenfeat.moments.row_moments import RowMoments
-from eigenfeat.rows import RowBlock, Statistic, as_row_source
+from eigenfeat.rows import Accumulator, Block, as_row_source
 
 
 def empty_moments(
@@ -73,7 +73,7 @@ def collect_moments(
 
     Parameters
     ----------
-    rows : array, CSR matrix, memory map or `eigenfeat.rows.RowSource`
+    rows : array, CSR matrix, memory map or `eigenfeat.rows.Rows`
     y, sample_weight : (n,) arrays, optional
         Labels and weights, where the source does not bring its own; without labels all rows are one class.
     classes : array, optional
@@ -97,17 +97,17 @@ def collect_moments(
     source = as_row_source(rows, y, sample_weight)
     total = source.n_rows if n_rows is None else n_rows
     moments = empty_moments(total, source.n_columns, classes, track_fourth=track_fourth, form=form)
-    return source.summed(MomentsOf(moments), "moments").moments
+    return source.reduce(MomentsOf(moments), "moments").moments
 
 
 @dataclass(eq=False)
-class MomentsOf(Statistic):
+class MomentsOf(Accumulator):
     """Moments as what is summed over the rows of a source."""
 
     moments: Moments
 
-    def update(self, block: RowBlock) -> None:
-        self.moments.update(block.rows, block.labels, block.weights)
+    def update(self, block: Block) -> None:
+        self.moments.update(block.X, block.y, block.weight)
 
     def merge(self, other: MomentsOf) -> None:
         if isinstance(self.moments, DenseMoments):

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenfeat.moments.dense_moments import BLOCK_BYTES, DenseMoments
-from eigenfeat.rows import RowBlock, Statistic, as_row_source
+from eigenfeat.rows import Accumulator, Block, as_row_source
 
 
 class CrossMoments:
@@ -135,7 +135,7 @@ def collect_cross_moments(rows: Any, y: Any = None, sample_weight: Any = None) -
 
     Parameters
     ----------
-    rows : array, CSR matrix, memory map or `eigenfeat.rows.RowSource`
+    rows : array, CSR matrix, memory map or `eigenfeat.rows.Rows`
     y : (n,) or (n, q) array or sparse matrix, optional
         Targets, where the source does not bring its own as labels.
     sample_weight : (n,) array, optional
@@ -150,21 +150,21 @@ def collect_cross_moments(rows: Any, y: Any = None, sample_weight: Any = None) -
     """
     targets = y.tocsr() if sparse.issparse(y) else y if y is None else np.asarray(y)
     source = as_row_source(rows, None, sample_weight)
-    return source.summed(CrossMomentsOf(CrossMoments(), targets), "moments").moments
+    return source.reduce(CrossMomentsOf(CrossMoments(), targets), "moments").moments
 
 
 @dataclass(eq=False)
-class CrossMomentsOf(Statistic):
+class CrossMomentsOf(Accumulator):
     """Cross moments as what is summed over the rows of a source, which brings its labels, or with targets beside."""
 
     moments: CrossMoments
     targets: Any = None
 
-    def update(self, block: RowBlock) -> None:
-        labels = block.labels if self.targets is None else self.targets[block.selection]
+    def update(self, block: Block) -> None:
+        labels = block.y if self.targets is None else self.targets[block.selection]
         if labels is None:
             raise ValueError("Cross moments need targets: give y, or a source whose rows bring labels.")
-        self.moments.update(block.rows, labels, block.weights)
+        self.moments.update(block.X, labels, block.weight)
 
     def merge(self, other: CrossMomentsOf) -> None:
         self.moments.merge(other.moments)

@@ -20,7 +20,7 @@ from eigenfeat.moments.base import Mixture, Moments
 from eigenfeat.moments.collect import MomentsOf
 from eigenfeat.moments.dense_moments import DenseMoments
 from eigenfeat.moments.forms import DenseForm, FactoredForm, RowTerm, SymmetricForm
-from eigenfeat.rows import RowSource, Seen
+from eigenfeat.rows import Rows, Seen
 from eigenfeat.rows.dask_tasks import Remote
 from eigenfeat.rows.statistics import OfClasses
 from eigenfeat.rows.store import RowStore
@@ -31,7 +31,7 @@ def matrix_bytes(n_classes: int, n_features: int) -> int:
     return 8 * n_classes * n_features**2
 
 
-def sharded_moments(rows: RowSource, n_classes: int, limit: int) -> ShardedMoments:
+def sharded_moments(rows: Rows, n_classes: int, limit: int) -> ShardedMoments:
     """Moments of rows on a cluster, whose labels are 0..n_classes-1, in shards of at most ``limit`` bytes where a class
     is no larger."""
     size = max(1, limit // matrix_bytes(1, rows.n_columns))

@@ -18,17 +18,17 @@ from eigenfeat.rows.sampling import RowSample, sampled, uniforms
 from eigenfeat.rows.source import (
     Block,
     Expand,
+    Matrix,
     RandomRows,
-    RowBlock,
-    RowSource,
+    Rows,
     Selection,
     joined_and_freed,
     joined_blocks,
 )
-from eigenfeat.rows.statistics import ClassTotals, Lens, Seen, Statistic
+from eigenfeat.rows.statistics import Accumulator, ClassTotals, Lens, Seen
 from eigenfeat.rows.store import RowStore
 from eigenfeat.rows.streaming import Streaming, current, streaming
-from eigenfeat.rows.streams import Batch, StreamedRows
+from eigenfeat.rows.streams import Batch, FileRows
 from eigenfeat.rows.svmlight import SvmlightRows
 from eigenfeat.rows.trials import TimeSamples, centred_trials
 from eigenfeat.rows.views import (
@@ -50,6 +50,7 @@ from eigenfeat.rows.views import (
 )
 
 __all__ = [
+    "Accumulator",
     "ArrayRows",
     "Batch",
     "Block",
@@ -62,6 +63,7 @@ __all__ = [
     "DaskRows",
     "DatasetRows",
     "Expand",
+    "FileRows",
     "FrameRows",
     "Kept",
     "LabelledRows",
@@ -69,21 +71,19 @@ __all__ = [
     "Lens",
     "MappedRows",
     "MappedStream",
+    "Matrix",
     "MatrixRows",
     "MemoryMapRows",
     "RandomRows",
-    "RowBlock",
     "RowMap",
     "RowProducts",
     "RowSample",
-    "RowSource",
     "RowStore",
     "RowView",
+    "Rows",
     "Seen",
     "Selection",
-    "Statistic",
     "StreamView",
-    "StreamedRows",
     "Streaming",
     "SvmlightRows",
     "Table",

@@ -13,14 +13,14 @@ import numpy as np
 
 from eigenfeat.rows.columns import Name, Reading, floating
 from eigenfeat.rows.missing import without_gaps
-from eigenfeat.rows.source import RowSource
-from eigenfeat.rows.streams import Batch, StreamedRows
+from eigenfeat.rows.source import Rows
+from eigenfeat.rows.streams import Batch, FileRows
 
 # Rows that are written from columns at a time: the rows stay in cache until all of their columns are there.
 TILE_ROWS = 1024
 
 
-class ArrowRows(StreamedRows):
+class ArrowRows(FileRows):
     """Base of the streams of Arrow tables: a subclass yields the tables of a pass, each with its place.
 
     Parameters
@@ -47,11 +47,11 @@ class ArrowRows(StreamedRows):
     def names(self) -> tuple[str, ...]:
         return tuple(map(str, self.columns.features))
 
-    def with_label(self, name: str) -> RowSource:
+    def with_label(self, name: str) -> Rows:
         return self if self.reading.label == name else self.reopened(replace(self.reading, label=name))
 
     @abstractmethod
-    def reopened(self, reading: Reading) -> RowSource:
+    def reopened(self, reading: Reading) -> Rows:
         """The same rows, read otherwise."""
 
     @abstractmethod

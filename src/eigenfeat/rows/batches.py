@@ -12,8 +12,8 @@ from scipy import sparse
 from eigenfeat.rows.arrow import ArrowRows, pyarrow
 from eigenfeat.rows.columns import Reading, floating
 from eigenfeat.rows.missing import without_gaps
-from eigenfeat.rows.source import RowSource
-from eigenfeat.rows.streams import Batch, StreamedRows
+from eigenfeat.rows.source import Rows
+from eigenfeat.rows.streams import Batch, FileRows
 
 Factory = Callable[[], Iterable[Any]]
 """Called at every pass, gives the batches of it."""
@@ -22,7 +22,7 @@ Factory = Callable[[], Iterable[Any]]
 LABEL, WEIGHT = "(label)", "(weight)"
 
 
-def batch_rows(factory: Factory, reading: Reading) -> RowSource:
+def batch_rows(factory: Factory, reading: Reading) -> Rows:
     """A source of the batches of a factory, of the kind its first batch shows.
 
     Raises
@@ -65,7 +65,7 @@ class FrameRows(ArrowRows):
             first_row += table.num_rows
 
 
-class MatrixRows(StreamedRows):
+class MatrixRows(FileRows):
     """Batches of arrays or sparse matrices, each X, (X, y) or (X, y, weights)."""
 
     def __init__(self, factory: Factory, reading: Reading, place: str, first: Any) -> None:
@@ -87,10 +87,10 @@ class MatrixRows(StreamedRows):
             if self._beside != [labels is not None, weights is not None]:
                 raise ValueError(f"{place} has labels or weights where the first has none, or none where it has.")
             batch = self.columns.of_matrix(X.tocsr() if self.is_sparse else X, self.dtype)
-            if labels is not None and batch.labels is None:
-                batch = batch._replace(labels=np.asarray(labels))
-            if weights is not None and batch.weights is None:
-                batch = batch._replace(weights=np.asarray(weights, dtype=np.float64))
+            if labels is not None and batch.y is None:
+                batch = batch._replace(y=np.asarray(labels))
+            if weights is not None and batch.weight is None:
+                batch = batch._replace(weight=np.asarray(weights, dtype=np.float64))
             if not self.is_sparse:
                 batch = without_gaps(batch, self.reading.missing, self.columns.features, place, 0)
             yield batch

@@ -11,7 +11,7 @@ from joblib import effective_n_jobs
 from scipy import sparse
 
 from eigenfeat._threads import blas_threads, one_blas_thread, own_threads
-from eigenfeat.rows.source import Block, RandomRows, RowBlock, RowSource, joined_blocks
+from eigenfeat.rows.source import Block, Matrix, RandomRows, Rows, joined_blocks
 
 # A block of this many bytes stays in the caches of one core between the two products it is used in.
 BLOCK_BYTES = 4_000_000
@@ -48,14 +48,14 @@ def over_parts(
         return list(pool.map(run, parts))
 
 
-def held(source: RowSource, batch_size: int | None = 1024) -> np.ndarray:
+def held(source: Rows, batch_size: int | None = 1024) -> np.ndarray:
     """All rows of a source as one dense array in its type, filled block by block: larger ones are fresh memory each."""
     if source.n_rows is None:
-        return np.concatenate([dense(block.rows).astype(source.dtype) for block in source.blocks(batch_size)])
+        return np.concatenate([dense(block.X).astype(source.dtype) for block in source.blocks(batch_size)])
     rows = np.empty((source.n_rows, source.n_columns), dtype=source.dtype)
     if not isinstance(source, RandomRows):
         for block in source.blocks(batch_size):
-            rows[block.selection] = dense(block.rows)
+            rows[block.selection] = dense(block.X)
         return rows
 
     def run(part: Sequence[slice]) -> None:
@@ -66,16 +66,16 @@ def held(source: RowSource, batch_size: int | None = 1024) -> np.ndarray:
     return rows
 
 
-def first_rows(source: RowSource, count: int) -> Block:
+def first_rows(source: Rows, count: int) -> Matrix:
     """The first rows of a source, ``count`` of them where it has as many, in its type."""
     if isinstance(source, RandomRows):
         return source.rows(slice(0, min(count, source.n_rows)))
-    return first_block(source, count).rows.astype(source.dtype, copy=False)
+    return first_block(source, count).X.astype(source.dtype, copy=False)
 
 
-def first_block(source: RowSource, count: int) -> RowBlock:
+def first_block(source: Rows, count: int) -> Block:
     """The same with labels and weights, however the source is cut."""
-    parts: list[RowBlock] = []
+    parts: list[Block] = []
     missing = count
     for block in source.blocks(count):
         parts.append(block.part(slice(0, missing)))
@@ -85,7 +85,7 @@ def first_block(source: RowSource, count: int) -> RowBlock:
     return joined_blocks([part for part in parts if part.n_rows] or parts[:1])
 
 
-def dense(block: Block) -> np.ndarray:
+def dense(block: Matrix) -> np.ndarray:
     """A block as a dense array."""
     return block.toarray() if sparse.issparse(block) else block
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from eigenfeat.rows.dask_rows import DaskRows, shapes_of
 from eigenfeat.rows.dask_tasks import cluster, dask_module
 from eigenfeat.rows.dask_waiting import awaited
-from eigenfeat.rows.source import RowBlock
+from eigenfeat.rows.source import Block
 
 
 def is_dask(X: Any) -> bool:
@@ -122,7 +122,7 @@ class Partition:
     label: str | None = None
     weight: str | None = None
 
-    def block(self, rows: Any, labels: Any = None, weights: Any = None) -> RowBlock:
+    def block(self, rows: Any, labels: Any = None, weights: Any = None) -> Block:
         if isinstance(rows, tuple):
             rows, labels, weights = (*rows, None, None)[:3]
         if self.label is not None:
@@ -138,7 +138,7 @@ class Partition:
                 raise ValueError(
                     f"Partition {self.number} has {rows.shape[0]} rows and {len(values)} {name}: cut X and y alike."
                 )
-        return RowBlock(0, rows, labels, None if weights is None else weights.astype(np.float64))
+        return Block(rows, labels, None if weights is None else weights.astype(np.float64))
 
 
 def _vector(values: Any) -> np.ndarray | None:

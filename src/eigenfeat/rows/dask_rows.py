@@ -24,11 +24,11 @@ from eigenfeat.rows.dask_memory import kept_memory
 from eigenfeat.rows.dask_tasks import Remote, cluster, dask_module, sent, to_send
 from eigenfeat.rows.dask_waiting import ClusterLost, awaited
 from eigenfeat.rows.progress import PassReport
-from eigenfeat.rows.source import RowBlock, RowSource, joined_blocks
+from eigenfeat.rows.source import Block, Rows, joined_blocks
 from eigenfeat.rows.streaming import current
 
 if TYPE_CHECKING:
-    from eigenfeat.rows.statistics import AnyStatistic, Lens, Statistic
+    from eigenfeat.rows.statistics import Accumulator, AnyAccumulator, Lens
 
 #: Statistics that one task merges: a task costs some milliseconds whatever it does, and so many are in its memory.
 MERGED_TOGETHER = 4
@@ -36,13 +36,13 @@ MERGED_TOGETHER = 4
 BLOCK_ROWS = 8192
 
 
-class DaskRows(RowSource):
+class DaskRows(Rows):
     """Blocks on the workers of a cluster.
 
     Parameters
     ----------
     blocks : list of futures
-        Of `RowBlock`, in order.
+        Of `Block`, in order.
     starts : list of int
         Rows before each, and at the end the number of all.
     n_columns : int
@@ -88,7 +88,7 @@ class DaskRows(RowSource):
     def is_local(self) -> bool:
         return False
 
-    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
+    def blocks(self, batch_size: int | None = None) -> Iterator[Block]:
         """Brought here, one at a time: for a look at some rows."""
         client = cluster()
         for future, start, end in zip(self._blocks, self.starts, self.starts[1:]):
@@ -97,23 +97,23 @@ class DaskRows(RowSource):
                 (block,) = awaited([client.submit(_part, future, start, chosen, pure=False)], f"rows from {start} on")
                 yield block
 
-    def summed(self, statistic: AnyStatistic, name: str = "rows") -> AnyStatistic:
+    def reduce(self, statistic: AnyAccumulator, name: str = "rows") -> AnyAccumulator:
         return current().remembered(name, lambda: self._summed(statistic, name))
 
-    def _summed(self, statistic: AnyStatistic, name: str) -> AnyStatistic:
+    def _summed(self, statistic: AnyAccumulator, name: str) -> AnyAccumulator:
         began = perf_counter()
         (result,) = awaited([self._tree(statistic)], f'the pass "{name}"')
         self._tell(name, began)
         return result
 
-    def summed_there(self, statistic: Statistic, name: str = "rows") -> Remote:
+    def summed_there(self, statistic: Accumulator, name: str = "rows") -> Remote:
         began = perf_counter()
         result = Remote(self._tree(statistic))
         result.then(type).here(f'the pass "{name}"')
         self._tell(name, began)
         return result
 
-    def _tree(self, statistic: Statistic) -> Any:
+    def _tree(self, statistic: Accumulator) -> Any:
         """The statistic of all rows: one of every partition, neighbours merged until one is left."""
         delayed = partial(dask_module("dask").delayed, pure=False)  # all tasks of a pass go in one message
         empty, updated, merged = to_send(statistic), delayed(_updated), delayed(_merged)
@@ -190,19 +190,19 @@ def shapes_of(blocks: Sequence[Any]) -> list[tuple[int, int]]:
         raise ValueError(f"Partition {first} could not be made: {problem}") from problem
 
 
-def _shape(block: RowBlock) -> tuple[int, int]:
-    return block.rows.shape
+def _shape(block: Block) -> tuple[int, int]:
+    return block.X.shape
 
 
-def _placed(block: RowBlock, start: int) -> RowBlock:
+def _placed(block: Block, start: int) -> Block:
     return replace(block, start=start)
 
 
-def _part(block: RowBlock, start: int, chosen: slice) -> RowBlock:
+def _part(block: Block, start: int, chosen: slice) -> Block:
     return _placed(block, start).part(chosen)
 
 
-def _updated(statistic: AnyStatistic, block: RowBlock, start: int) -> AnyStatistic:
+def _updated(statistic: AnyAccumulator, block: Block, start: int) -> AnyAccumulator:
     statistic = copy.deepcopy(statistic)  # the worker's own copy serves its other partitions
     if block.n_rows:
         with kept_memory:
@@ -210,7 +210,7 @@ def _updated(statistic: AnyStatistic, block: RowBlock, start: int) -> AnyStatist
     return statistic.result()  # type: ignore[return-value]
 
 
-def _merged(first: AnyStatistic, *others: AnyStatistic) -> AnyStatistic:
+def _merged(first: AnyAccumulator, *others: AnyAccumulator) -> AnyAccumulator:
     whole = copy.deepcopy(first)  # a task may run again
     with kept_memory:
         for other in others:
@@ -218,28 +218,28 @@ def _merged(first: AnyStatistic, *others: AnyStatistic) -> AnyStatistic:
     return whole
 
 
-def _joined(blocks: Sequence[RowBlock]) -> RowBlock:
+def _joined(blocks: Sequence[Block]) -> Block:
     return joined_blocks([block for block in blocks if block.n_rows] or blocks[:1])
 
 
-def _seen(lenses: Sequence[Lens], block: RowBlock, start: int) -> RowBlock:
-    parts: Iterator[RowBlock] = iter((_placed(block, start),))
+def _seen(lenses: Sequence[Lens], block: Block, start: int) -> Block:
+    parts: Iterator[Block] = iter((_placed(block, start),))
     for lens in lenses:
         parts = chain.from_iterable(map(lens, parts))
     return _gathered(parts, block)
 
 
-def _gathered(parts: Iterator[RowBlock], whole: RowBlock) -> RowBlock:
+def _gathered(parts: Iterator[Block], whole: Block) -> Block:
     """What was made of a block, its rows put in their place as they are made: there are never two copies of all."""
     begun = list(islice(parts, 2))
-    if len(begun) < 2 or sparse.issparse(begun[0].rows):
+    if len(begun) < 2 or sparse.issparse(begun[0].X):
         return joined_blocks([*begun, *parts] or [whole.part(slice(0))])
-    rows, n_rows = np.empty((whole.n_rows, begun[0].rows.shape[1]), dtype=begun[0].rows.dtype), 0
-    beside = list[RowBlock]()
+    rows, n_rows = np.empty((whole.n_rows, begun[0].X.shape[1]), dtype=begun[0].X.dtype), 0
+    beside = list[Block]()
     with kept_memory:
         for part in chain(begun, parts):
-            rows[n_rows : n_rows + part.n_rows] = part.rows
+            rows[n_rows : n_rows + part.n_rows] = part.X
             n_rows += part.n_rows
-            beside.append(replace(part, rows=rows[:0]))
+            beside.append(replace(part, X=rows[:0]))
     rows = rows if n_rows == len(rows) else rows[:n_rows].copy()
-    return replace(joined_blocks(beside), rows=rows)
+    return replace(joined_blocks(beside), X=rows)

@@ -15,7 +15,7 @@ from time import perf_counter
 from typing import Any
 
 from eigenfeat.rows.kept_rows import HeldRows, ScratchRows
-from eigenfeat.rows.source import RowSource
+from eigenfeat.rows.source import Rows
 from eigenfeat.rows.streaming import current
 
 #: Bytes a second that a disk reads and writes in order: assumed of a solid-state one, not measured here.
@@ -63,7 +63,7 @@ class Candidate:
     """Rows that may be kept: a source of them, and seconds a row that are needed to use them in a pass."""
 
     what: str
-    source: RowSource
+    source: Rows
     seconds_a_row: float = 0.0
 
 
@@ -97,7 +97,7 @@ def passes_expected(n_rows: int) -> int:
     return EXPECTED_PASSES if n_rows < MANY_ROWS else PASSES_OF_MANY
 
 
-def kept(source: RowSource, choice: Kept, n_rows: int) -> RowSource:
+def kept(source: Rows, choice: Kept, n_rows: int) -> Rows:
     """The rows of a source where it was chosen to keep them."""
     if choice.where == "source":
         return source
@@ -139,7 +139,7 @@ def _options(place: int, candidate: Candidate, n_rows: int, beside: int) -> Iter
         yield option("scratch", n_bytes / DISK_SPEED, made + n_bytes / DISK_SPEED, reason)
 
 
-def _seconds_a_row(source: RowSource) -> float:
+def _seconds_a_row(source: Rows) -> float:
     """From its first blocks; what is read ahead is not waited for, so the second on counts."""
     blocks = source.blocks()
     n_rows, start = 0, perf_counter()
@@ -148,7 +148,7 @@ def _seconds_a_row(source: RowSource) -> float:
     return (perf_counter() - start) / max(1, n_rows)
 
 
-def _row_bytes(source: RowSource) -> int:
+def _row_bytes(source: Rows) -> int:
     return source.n_columns * source.dtype.itemsize + 12
 
 

@@ -11,23 +11,23 @@ import numpy as np
 from scipy import sparse
 
 from eigenfeat.rows.read_ahead import read_ahead
-from eigenfeat.rows.source import RowBlock, RowSource, part_of
+from eigenfeat.rows.source import Block, Rows, part_of
 from eigenfeat.rows.streaming import current
 
 #: Bytes of a block: a smaller one takes as long to begin and to end with as to work through.
 KEPT_BYTES = 64_000_000
 
 
-class KeptRows(RowSource):
+class KeptRows(Rows):
     """Rows of a source, dense, with their labels and weights, read once when they are first asked for.
 
     Parameters
     ----------
-    source : RowSource
+    source : Rows
     n_rows : int
     """
 
-    def __init__(self, source: RowSource, n_rows: int) -> None:
+    def __init__(self, source: Rows, n_rows: int) -> None:
         self.source, self._n_rows = source, n_rows
         self._is_filled = False
 
@@ -43,7 +43,7 @@ class KeptRows(RowSource):
     def n_rows(self) -> int:
         return self._n_rows
 
-    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
+    def blocks(self, batch_size: int | None = None) -> Iterator[Block]:
         self.fill()
         step = batch_size or max(1, KEPT_BYTES // (self.dtype.itemsize * max(1, self.n_columns)))
         starts = range(0, self.n_rows, step)
@@ -55,7 +55,7 @@ class KeptRows(RowSource):
             return
         n_rows = 0
         for block in self.source.blocks():
-            if sparse.issparse(block.rows):
+            if sparse.issparse(block.X):
                 raise ValueError("Sparse rows are not kept: they are read again.")
             self._write(block)
             n_rows += block.n_rows
@@ -65,36 +65,36 @@ class KeptRows(RowSource):
             )
         self._is_filled = True
 
-    def _write(self, block: RowBlock) -> None:
+    def _write(self, block: Block) -> None:
         raise NotImplementedError
 
-    def _read(self, start: int, stop: int) -> RowBlock:
+    def _read(self, start: int, stop: int) -> Block:
         raise NotImplementedError
 
 
 class HeldRows(KeptRows):
     """Kept in memory."""
 
-    rows: np.ndarray | None = None
-    labels: np.ndarray | None = None
-    weights: np.ndarray | None = None
+    X: np.ndarray | None = None
+    y: np.ndarray | None = None
+    weight: np.ndarray | None = None
 
-    def _write(self, block: RowBlock) -> None:
-        if self.rows is None:
-            self.rows = np.empty((self.n_rows, self.n_columns), self.dtype)
-            if block.labels is not None:
-                self.labels = np.empty(self.n_rows, block.labels.dtype)
-            if block.weights is not None:
-                self.weights = np.empty(self.n_rows)
-        self.rows[block.selection] = block.rows
-        for mine, theirs in ((self.labels, block.labels), (self.weights, block.weights)):
+    def _write(self, block: Block) -> None:
+        if self.X is None:
+            self.X = np.empty((self.n_rows, self.n_columns), self.dtype)
+            if block.y is not None:
+                self.y = np.empty(self.n_rows, block.y.dtype)
+            if block.weight is not None:
+                self.weight = np.empty(self.n_rows)
+        self.X[block.selection] = block.X
+        for mine, theirs in ((self.y, block.y), (self.weight, block.weight)):
             if mine is not None:
                 mine[block.selection] = theirs
 
-    def _read(self, start: int, stop: int) -> RowBlock:
-        assert self.rows is not None
+    def _read(self, start: int, stop: int) -> Block:
+        assert self.X is not None
         chosen = slice(start, stop)
-        return RowBlock(start, self.rows[chosen], part_of(self.labels, chosen), part_of(self.weights, chosen))
+        return Block(self.X[chosen], part_of(self.y, chosen), part_of(self.weight, chosen), start)
 
 
 class ScratchRows(KeptRows):
@@ -103,16 +103,16 @@ class ScratchRows(KeptRows):
     Numbers have the type of the rows: what a model is like does not depend on where its rows were kept.
     """
 
-    def __init__(self, source: RowSource, n_rows: int) -> None:
+    def __init__(self, source: Rows, n_rows: int) -> None:
         super().__init__(source, n_rows)
         self._files: dict[str, tuple[Any, np.dtype, int]] = {}
 
-    def _write(self, block: RowBlock) -> None:
-        parts = {"rows": np.ascontiguousarray(block.rows, dtype=self.dtype)}
-        if block.labels is not None:
-            parts["labels"] = np.ascontiguousarray(block.labels)
-        if block.weights is not None:
-            parts["weights"] = np.ascontiguousarray(block.weights, dtype=np.float64)
+    def _write(self, block: Block) -> None:
+        parts = {"rows": np.ascontiguousarray(block.X, dtype=self.dtype)}
+        if block.y is not None:
+            parts["labels"] = np.ascontiguousarray(block.y)
+        if block.weight is not None:
+            parts["weights"] = np.ascontiguousarray(block.weight, dtype=np.float64)
         for name, part in parts.items():
             if name not in self._files:
                 file = tempfile.TemporaryFile(dir=current().scratch, prefix="eigenfeat-")  # noqa: SIM115 - kept open
@@ -122,13 +122,13 @@ class ScratchRows(KeptRows):
                 raise ValueError(f"{name} of a source were {dtype} and are {part.dtype}: they must be of one type.")
             _write_all(file.fileno(), part, block.start * width * dtype.itemsize)
 
-    def _read(self, start: int, stop: int) -> RowBlock:
+    def _read(self, start: int, stop: int) -> Block:
         parts = {}
         for name, (file, dtype, width) in self._files.items():
             shape = (stop - start, width) if name == "rows" else (stop - start,)
             parts[name] = np.empty(shape, dtype)
             _read_all(file.fileno(), parts[name], start * width * dtype.itemsize)
-        return RowBlock(start, parts["rows"], parts.get("labels"), parts.get("weights"))
+        return Block(parts["rows"], parts.get("labels"), parts.get("weights"), start)
 
 
 def _write_all(handle: int, numbers: np.ndarray, offset: int) -> None:

@@ -10,8 +10,8 @@ import numpy as np
 from eigenfeat.rows.columns import Reading, floating
 from eigenfeat.rows.missing import without_gaps
 from eigenfeat.rows.read_ahead import read_ahead
-from eigenfeat.rows.source import Block, RandomRows, RowBlock, RowSource, Selection
-from eigenfeat.rows.statistics import AnyStatistic
+from eigenfeat.rows.source import Block, Matrix, RandomRows, Rows, Selection
+from eigenfeat.rows.statistics import AnyAccumulator
 from eigenfeat.rows.streams import STREAM_BYTES, Batch
 
 
@@ -52,23 +52,23 @@ class MemoryMapRows(RandomRows):
         return self.reading.batch_size or max(1, STREAM_BYTES // max(1, width))
 
     @property
-    def labels(self) -> np.ndarray | None:
+    def y(self) -> np.ndarray | None:
         return self.columns.labels_of(self.array)
 
     @property
-    def weights(self) -> np.ndarray | None:
+    def weight(self) -> np.ndarray | None:
         return self.columns.weights_of(self.array)
 
-    def rows(self, selection: Selection) -> Block:
-        return self._batch(selection).rows
+    def rows(self, selection: Selection) -> Matrix:
+        return self._batch(selection).X
 
-    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
+    def blocks(self, batch_size: int | None = None) -> Iterator[Block]:
         size = batch_size or self.default_batch
         starts = range(0, self.n_rows, size)
-        return read_ahead(RowBlock(start, *self._batch(slice(start, start + size))) for start in starts)
+        return read_ahead(Block(*self._batch(slice(start, start + size)), start) for start in starts)
 
-    def summed(self, statistic: AnyStatistic, name: str = "rows") -> AnyStatistic:
-        return RowSource.summed(self, statistic, name)  # a file, after all: passes are told of, and survive
+    def reduce(self, statistic: AnyAccumulator, name: str = "rows") -> AnyAccumulator:
+        return Rows.reduce(self, statistic, name)  # a file, after all: passes are told of, and survive
 
     def _batch(self, selection: Selection) -> Batch:
         batch = self.columns.of_matrix(np.array(self.array[selection]), self.dtype)

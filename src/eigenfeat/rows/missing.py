@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenfeat.rows.source import RowSource
+from eigenfeat.rows.source import Rows
 from eigenfeat.rows.streams import Batch
 
 Missing = str | float | Mapping[Any, float]
@@ -30,7 +30,7 @@ def without_gaps(batch: Batch, missing: Missing, names: Sequence[Any], place: st
     first_row : int
         Number of its first row there.
     """
-    gaps = np.isnan(batch.rows)
+    gaps = np.isnan(batch.X)
     if not gaps.any():
         return batch
     if missing == "drop":
@@ -50,10 +50,10 @@ def without_gaps(batch: Batch, missing: Missing, names: Sequence[Any], place: st
             f'missing="mean" or missing={{{name!r}: 0.0}}), leave such rows out (missing="drop"), or the column '
             f"(drop=[{name!r}])."
         )
-    return batch._replace(rows=np.where(gaps, fills.astype(batch.rows.dtype), batch.rows))
+    return batch._replace(X=np.where(gaps, fills.astype(batch.X.dtype), batch.X))
 
 
-def column_means(source: RowSource) -> np.ndarray:
+def column_means(source: Rows) -> np.ndarray:
     """(d,): mean of what is there of every column, in one pass over rows with NaN where nothing is.
 
     Raises
@@ -63,8 +63,8 @@ def column_means(source: RowSource) -> np.ndarray:
     """
     totals, counts = np.zeros(source.n_columns), np.zeros(source.n_columns)
     for block in source.blocks():
-        present = ~np.isnan(block.rows)
-        totals += np.where(present, block.rows, 0).sum(axis=0, dtype=np.float64)
+        present = ~np.isnan(block.X)
+        totals += np.where(present, block.X, 0).sum(axis=0, dtype=np.float64)
         counts += present.sum(axis=0)
     if not counts.all():
         empty = int(np.argmin(counts))

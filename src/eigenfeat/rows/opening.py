@@ -16,7 +16,7 @@ from eigenfeat.rows.csv_files import CSV_DELIMITERS, CsvRows, plain_suffix
 from eigenfeat.rows.datasets import DATASET_FORMATS, DatasetRows
 from eigenfeat.rows.memory_maps import MemoryMapRows, open_npy
 from eigenfeat.rows.missing import column_means
-from eigenfeat.rows.source import RowSource
+from eigenfeat.rows.source import Rows
 from eigenfeat.rows.svmlight import OPENERS, SVMLIGHT_SUFFIXES, SvmlightRows
 
 
@@ -31,7 +31,7 @@ def open(
     batch_size: int | None = None,
     dtype: Any = None,
     delimiter: str | None = None,
-) -> RowSource:
+) -> Rows:
     """A source of rows that are read a block at a time, and never all in memory.
 
     Parameters
@@ -66,7 +66,7 @@ def open(
 
     Returns
     -------
-    RowSource
+    Rows
         Every pass opens the file again and reads ahead in a thread. How many rows there are is known from the file, or
         after the first pass.
 
@@ -118,7 +118,7 @@ def open(
     return _opened(rows, replace(reading, missing=dict(zip(names, column_means(with_gaps)))), delimiter)
 
 
-def _opened(rows: Any, reading: Reading, delimiter: str | None) -> RowSource:
+def _opened(rows: Any, reading: Reading, delimiter: str | None) -> Rows:
     if isinstance(rows, np.ndarray):
         return MemoryMapRows(rows, reading)
     if callable(rows):

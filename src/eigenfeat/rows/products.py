@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from eigenfeat.rows.source import Block, RandomRows, Selection
+from eigenfeat.rows.source import Matrix, RandomRows, Selection
 
 
 class RowProducts(Protocol):
@@ -46,7 +46,7 @@ class BlockProducts:
     source: RandomRows
     coefficients: np.ndarray
     squared: bool = False
-    _block: Block = field(init=False, default=None)
+    _block: Matrix = field(init=False, default=None)
     _total: np.ndarray = field(init=False)
     of_few_inputs = False
 
@@ -104,6 +104,6 @@ def products_with(source: RandomRows, coefficients: np.ndarray, squared: bool = 
     return source.products(coefficients, squared) or BlockProducts(source, coefficients, squared)
 
 
-def squares_of(block: Block) -> Block:
+def squares_of(block: Matrix) -> Matrix:
     """The squares of all entries."""
     return block.multiply(block).tocsr() if sparse.issparse(block) else block * block

@@ -12,22 +12,20 @@ import numpy as np
 from eigenfeat._destination import replacing
 from eigenfeat.rows.arrow import pyarrow
 from eigenfeat.rows.progress import Progress
-from eigenfeat.rows.source import RowSource
+from eigenfeat.rows.source import Rows
 from eigenfeat.rows.streaming import current
 
 SUFFIXES = (".parquet", ".feather", ".arrow", ".csv")
 
 
-def each(
-    function: Callable[[Any], np.ndarray], source: RowSource, batch_size: int | None = None
-) -> Iterator[np.ndarray]:
+def each(function: Callable[[Any], np.ndarray], source: Rows, batch_size: int | None = None) -> Iterator[np.ndarray]:
     """Results of a function, such as ``model.predict_proba``, for the rows of a source, a block at a time.
 
     Parameters
     ----------
     function : callable
         Of an array of rows: a method of a fitted model.
-    source : RowSource
+    source : Rows
     batch_size : int, optional
         Rows a block.
 
@@ -50,7 +48,7 @@ def each(
     run = current()
     with Progress("results", source.n_rows, run.progress) as progress:
         for block in source.blocks(batch_size):
-            yield function(block.rows)
+            yield function(block.X)
             progress.add(block.n_rows)
     run.passes.append(progress.report)
 
@@ -58,7 +56,7 @@ def each(
 def write(
     path: str | Path,
     function: Callable[[Any], np.ndarray],
-    source: RowSource,
+    source: Rows,
     names: Sequence[str] | None = None,
     batch_size: int | None = None,
 ) -> int:

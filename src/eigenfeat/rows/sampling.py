@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import sparse
 
-from eigenfeat.rows.source import Block, RowBlock, RowSource
-from eigenfeat.rows.statistics import Statistic
+from eigenfeat.rows.source import Block, Matrix, Rows
+from eigenfeat.rows.statistics import Accumulator
 
-Keys = Callable[[Block], np.ndarray]
+Keys = Callable[[Matrix], np.ndarray]
 """An integer for every row of a block: equal for equal rows, as good as random for others."""
 
 
@@ -21,26 +21,26 @@ class RowSample:
 
     Attributes
     ----------
-    rows : (m, d) array or CSR matrix
-    weights : (m,) array
+    X : (m, d) array or CSR matrix
+    weight : (m,) array
         Positive.
     low, high : (d,) arrays
         Smallest and largest value of every column over all rows of positive weight, sampled or not.
     """
 
-    rows: Block
-    weights: np.ndarray
+    X: Matrix
+    weight: np.ndarray
     low: np.ndarray
     high: np.ndarray
 
 
-def sampled(source: RowSource, count: int, keys: Keys) -> RowSample:
+def sampled(source: Rows, count: int, keys: Keys) -> RowSample:
     """All rows of positive weight, or where there are more than ``count`` those with the smallest keys.
 
     A row's key depends on its numbers alone, so the sample depends neither on the order of the rows nor on how they
     are cut into blocks. Equal rows are in it together or not at all: repeating a row is the same as weighting it.
     """
-    found = source.summed(SmallestKeys(count, keys), "sample of rows")
+    found = source.reduce(SmallestKeys(count, keys), "sample of rows")
     if found.low is None or found.high is None:
         raise ValueError("There is no row of positive weight to learn from: 0 sample(s), and a minimum of 1 is needed.")
     chosen = _thinned(found.kept, count, keys)
@@ -48,7 +48,7 @@ def sampled(source: RowSource, count: int, keys: Keys) -> RowSample:
 
 
 @dataclass(eq=False)
-class SmallestKeys(Statistic):
+class SmallestKeys(Accumulator):
     """The rows with the smallest keys, and the range of every column."""
 
     count: int
@@ -57,8 +57,8 @@ class SmallestKeys(Statistic):
     low: np.ndarray | None = None
     high: np.ndarray | None = None
 
-    def update(self, block: RowBlock) -> None:
-        part = _Part.of(block.rows, block.weights)
+    def update(self, block: Block) -> None:
+        part = _Part.of(block.X, block.weight)
         if part.n_rows:
             self._add([part], part.low, part.high)
 
@@ -91,11 +91,11 @@ def uniforms(seed: int, start: int, count: int) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    rows: Block
+    rows: Matrix
     weights: np.ndarray
 
     @classmethod
-    def of(cls, rows: Block, weights: np.ndarray | None) -> _Part:
+    def of(cls, rows: Matrix, weights: np.ndarray | None) -> _Part:
         if weights is None:
             return cls(rows, np.ones(rows.shape[0]))
         counts = np.flatnonzero(weights > 0)
@@ -145,6 +145,6 @@ def _joined(parts: list[_Part]) -> _Part:
     return _Part(rows, np.concatenate([part.weights for part in parts]))
 
 
-def _dense_row(values: Block) -> np.ndarray:
+def _dense_row(values: Matrix) -> np.ndarray:
     values = values.toarray() if sparse.issparse(values) else np.asarray(values)
     return values.ravel().astype(np.float64)

@@ -19,7 +19,7 @@ from eigenfeat.rows.streaming import current
 
 if TYPE_CHECKING:
     from eigenfeat.rows.dask_tasks import Remote
-    from eigenfeat.rows.statistics import AnyStatistic, Statistic
+    from eigenfeat.rows.statistics import Accumulator, AnyAccumulator
 
 Selection = slice | np.ndarray
 """Rows by a slice of step one or an array of indices."""
@@ -27,27 +27,27 @@ Selection = slice | np.ndarray
 EXPANDED_BYTES = 64_000_000
 """Of the rows that are in memory at a time while a block is worked on."""
 
-Block = Any
+Matrix = Any
 """Some rows: a dense (n, d) array or a CSR matrix (which has no types to check)."""
 
 
 @dataclass(frozen=True, eq=False)
-class RowBlock:
+class Block:
     """Consecutive rows of a pass.
 
     Attributes
     ----------
+    X : (n, d) array or CSR matrix
+    y, weight : (n,) arrays or None
+        Labels or targets, and weights, where the rows have any.
     start : int
-        Rows that came before.
-    rows : (n, d) array or CSR matrix
-    labels, weights : (n,) arrays or None
-        Of these rows, where the source has any.
+        Number of rows before this block.
     """
 
-    start: int
-    rows: Block
-    labels: np.ndarray | None = None
-    weights: np.ndarray | None = None
+    X: Matrix
+    y: np.ndarray | None = None
+    weight: np.ndarray | None = None
+    start: int = 0
 
     def __sizeof__(self) -> int:
         """What a scheduler weighs: blocks stay where they are, and go to disk where memory runs out."""
@@ -55,18 +55,17 @@ class RowBlock:
 
     @property
     def n_rows(self) -> int:
-        return self.rows.shape[0]
+        return self.X.shape[0]
 
     @property
     def selection(self) -> slice:
         """Where these rows stand in the source."""
         return slice(self.start, self.start + self.n_rows)
 
-    def part(self, selection: Selection) -> RowBlock:
+    def part(self, selection: Selection) -> Block:
         """Some of these rows; where they are not consecutive, their places in the source are forgotten."""
         start = self.start + (selection.start or 0) if isinstance(selection, slice) else self.start
-        labels, weights = part_of(self.labels, selection), part_of(self.weights, selection)
-        return RowBlock(start, self.rows[selection], labels, weights)
+        return Block(self.X[selection], part_of(self.y, selection), part_of(self.weight, selection), start)
 
 
 def held_bytes(value: Any) -> int:
@@ -78,7 +77,7 @@ def held_bytes(value: Any) -> int:
     return sum(map(held_bytes, vars(value).values())) if hasattr(value, "__dict__") else 8
 
 
-class RowSource(ABC):
+class Rows(ABC):
     """Rows that are read a block at a time, and may not exist as a whole.
 
     A new kind of source says its width and type and makes a pass; `RandomRows` is the base of those whose rows can be
@@ -115,26 +114,26 @@ class RowSource(ABC):
         return True
 
     @abstractmethod
-    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
+    def blocks(self, batch_size: int | None = None) -> Iterator[Block]:
         """One pass, in order; without ``batch_size``, in blocks that suit the source."""
 
-    def summed(self, statistic: AnyStatistic, name: str = "rows") -> AnyStatistic:
+    def reduce(self, statistic: AnyAccumulator, name: str = "rows") -> AnyAccumulator:
         """A statistic, given empty, of all rows: one pass, made where the rows are.
 
         Parameters
         ----------
-        statistic : Statistic
-            `eigenfeat.rows.Statistic`.
+        statistic : Accumulator
+            `eigenfeat.rows.Accumulator`.
         name : str
             What the pass is for: told where progress is shown.
         """
-        return current().summed(self, statistic, name)
+        return current().reduce(self, statistic, name)
 
-    def summed_there(self, statistic: Statistic, name: str = "rows") -> Remote:
+    def summed_there(self, statistic: Accumulator, name: str = "rows") -> Remote:
         """The same, left where it was made: for sources that are not local."""
         raise TypeError(f"{type(self).__name__} is read here: nothing is left elsewhere.")
 
-    def persisted(self, lenses: Sequence[Any] = (), n_columns: int | None = None) -> RowSource:
+    def persisted(self, lenses: Sequence[Any] = (), n_columns: int | None = None) -> Rows:
         """What views make of the rows, kept where the rows are: for sources that are not local."""
         raise TypeError(f"{type(self).__name__} is read here: see eigenfeat.rows.keeping.")
 
@@ -153,14 +152,14 @@ class RowSource(ABC):
         return self.n_columns
 
     @property
-    def compact(self) -> tuple[RowSource, Expand]:
+    def compact(self) -> tuple[Rows, Expand]:
         """Rows as narrow as they are kept, and what makes the rows of this source of a block of them, in memory.
 
         A source whose rows follow from fewer numbers says so here; of others the rows are what is kept.
         """
         return self, Expand()
 
-    def with_label(self, name: str) -> RowSource:
+    def with_label(self, name: str) -> Rows:
         """The same rows with one of their columns as the label, where columns have names."""
         raise TypeError(
             f"{type(self).__name__} has no column {name!r} to take labels from: its columns have no names. Give labels "
@@ -172,13 +171,13 @@ class RowSource(ABC):
 class Expand:
     """From a block to its rows, in memory and in any order; a part of a block at a time where they are wide."""
 
-    def __call__(self, block: RowBlock) -> RandomRows:
+    def __call__(self, block: Block) -> RandomRows:
         from eigenfeat.rows.arrays import ArrayRows
 
-        return ArrayRows(block.rows, block.labels, block.weights)
+        return ArrayRows(block.X, block.y, block.weight)
 
-    def parts(self, block: RowBlock) -> Iterator[RowBlock]:
-        step = max(1, EXPANDED_BYTES // (block.rows.dtype.itemsize * max(1, self.width(block.rows.shape[1]))))
+    def parts(self, block: Block) -> Iterator[Block]:
+        step = max(1, EXPANDED_BYTES // (block.X.dtype.itemsize * max(1, self.width(block.X.shape[1]))))
         for start in range(0, block.n_rows, step):
             yield block.part(slice(start, start + step))
 
@@ -187,7 +186,7 @@ class Expand:
         return n_columns
 
 
-class RandomRows(RowSource):
+class RandomRows(Rows):
     """A source of known length whose rows can be asked for in any order."""
 
     #: Rows a block of a pass where the caller does not say: few enough that what is made of them stays small.
@@ -198,17 +197,17 @@ class RandomRows(RowSource):
     def n_rows(self) -> int: ...
 
     @property
-    def labels(self) -> np.ndarray | None:
+    def y(self) -> np.ndarray | None:
         """(n,) labels of the rows, where they have any."""
         return None
 
     @property
-    def weights(self) -> np.ndarray | None:
+    def weight(self) -> np.ndarray | None:
         """(n,) weights of the rows, where they have any."""
         return None
 
     @abstractmethod
-    def rows(self, selection: Selection) -> Block:
+    def rows(self, selection: Selection) -> Matrix:
         """The chosen rows, in the type of the source."""
 
     def products(self, coefficients: np.ndarray, squared: bool = False) -> Any:
@@ -218,16 +217,16 @@ class RandomRows(RowSource):
         """
         return None
 
-    def summed(self, statistic: AnyStatistic, name: str = "rows") -> AnyStatistic:
+    def reduce(self, statistic: AnyAccumulator, name: str = "rows") -> AnyAccumulator:
         for block in self.blocks():  # at hand: nothing to tell of, nothing worth keeping
             statistic.update(block)
         return statistic
 
-    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
+    def blocks(self, batch_size: int | None = None) -> Iterator[Block]:
         step = batch_size or self.default_batch
         for start in range(0, self.n_rows, step):
             chosen = slice(start, min(start + step, self.n_rows))
-            yield RowBlock(start, self.rows(chosen), part_of(self.labels, chosen), part_of(self.weights, chosen))
+            yield Block(self.rows(chosen), part_of(self.y, chosen), part_of(self.weight, chosen), start)
 
 
 def part_of(values: np.ndarray | None, selection: Selection) -> np.ndarray | None:
@@ -235,26 +234,26 @@ def part_of(values: np.ndarray | None, selection: Selection) -> np.ndarray | Non
     return None if values is None else values[selection]
 
 
-def joined_blocks(blocks: Sequence[RowBlock]) -> RowBlock:
+def joined_blocks(blocks: Sequence[Block]) -> Block:
     """Blocks, all with labels and weights or all without, as one; its rows need not be consecutive."""
     if len(blocks) == 1:
         return blocks[0]
-    rows = [block.rows for block in blocks]
-    together = sparse.vstack(rows, format="csr") if sparse.issparse(rows[0]) else np.concatenate(rows)
-    return RowBlock(blocks[0].start, together, _joined(b.labels for b in blocks), _joined(b.weights for b in blocks))
+    X = [block.X for block in blocks]
+    together = sparse.vstack(X, format="csr") if sparse.issparse(X[0]) else np.concatenate(X)
+    return Block(together, _joined(b.y for b in blocks), _joined(b.weight for b in blocks), blocks[0].start)
 
 
-def joined_and_freed(blocks: list[RowBlock]) -> RowBlock:
+def joined_and_freed(blocks: list[Block]) -> Block:
     """The same, of a list that is emptied meanwhile: dense rows are never in memory twice."""
-    if not blocks or sparse.issparse(blocks[0].rows):
+    if not blocks or sparse.issparse(blocks[0].X):
         return joined_blocks(blocks)
     n_rows = [block.n_rows for block in blocks]
-    rows = np.empty((sum(n_rows), blocks[0].rows.shape[1]), blocks[0].rows.dtype)
-    around = joined_blocks([replace(block, rows=np.empty((block.n_rows, 0))) for block in blocks])
+    rows = np.empty((sum(n_rows), blocks[0].X.shape[1]), blocks[0].X.dtype)
+    around = joined_blocks([replace(block, X=np.empty((block.n_rows, 0))) for block in blocks])
     for start in np.cumsum([0, *n_rows[:-1]])[::-1].tolist():
         block = blocks.pop()
-        rows[start : start + block.n_rows] = block.rows
-    return replace(around, rows=rows)
+        rows[start : start + block.n_rows] = block.X
+    return replace(around, X=rows)
 
 
 def _joined(parts: Iterable[np.ndarray | None]) -> np.ndarray | None:

@@ -1,6 +1,6 @@
 """What is summed over rows: updated with a block at a time, merged with the same of other rows, then read.
 
-A pass over rows is `RowSource.summed(statistic)`: whoever holds the rows updates a copy of the (empty) statistic with
+A pass over rows is `Rows.reduce(statistic)`: whoever holds the rows updates a copy of the (empty) statistic with
 blocks of them, wherever they are, and merges what came of it in the order of the rows. Statistics are pickled to get
 there, so they hold nothing but numbers.
 """
@@ -14,24 +14,24 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from eigenfeat.rows.source import RowBlock, held_bytes
+from eigenfeat.rows.source import Block, held_bytes
 
-Lens = Callable[[RowBlock], Iterable[RowBlock]]
+Lens = Callable[[Block], Iterable[Block]]
 """What a view makes of a block of its source."""
 
 
-class Statistic(ABC):
+class Accumulator(ABC):
     """Begins empty; two that have seen different rows merge."""
 
     @abstractmethod
-    def update(self, block: RowBlock) -> None:
+    def update(self, block: Block) -> None:
         """Adds the rows of a block."""
 
     @abstractmethod
     def merge(self, other: Any) -> None:
         """Adds what another has seen, of rows that come after."""
 
-    def result(self) -> Statistic:
+    def result(self) -> Accumulator:
         """The same without what only updates need: what workers send each other, and here."""
         return self
 
@@ -39,17 +39,17 @@ class Statistic(ABC):
         return held_bytes(self)
 
 
-AnyStatistic = TypeVar("AnyStatistic", bound=Statistic)
+AnyAccumulator = TypeVar("AnyAccumulator", bound=Accumulator)
 
 
 @dataclass(eq=False)
-class Seen(Statistic):
+class Seen(Accumulator):
     """A statistic that sees blocks through a lens."""
 
-    statistic: Statistic
+    statistic: Accumulator
     lens: Lens
 
-    def update(self, block: RowBlock) -> None:
+    def update(self, block: Block) -> None:
         for part in self.lens(block):
             if part.n_rows:
                 self.statistic.update(part)
@@ -57,14 +57,14 @@ class Seen(Statistic):
     def merge(self, other: Seen) -> None:
         self.statistic.merge(other.statistic)
 
-    def inner(self) -> Statistic:
+    def inner(self) -> Accumulator:
         return self.statistic
 
-    def result(self) -> Statistic:
+    def result(self) -> Accumulator:
         return Seen(self.statistic.result(), no_lens)
 
 
-def no_lens(block: RowBlock) -> Iterable[RowBlock]:
+def no_lens(block: Block) -> Iterable[Block]:
     """Stands for the lens of a statistic that sees nothing more."""
     raise TypeError("This statistic is a result: update an empty one.")
 
@@ -76,13 +76,13 @@ class OfClasses:
     first: int
     last: int
 
-    def __call__(self, block: RowBlock) -> tuple[RowBlock]:
-        labels = np.asarray(block.labels)
+    def __call__(self, block: Block) -> tuple[Block]:
+        labels = np.asarray(block.y)
         return (block.part(np.flatnonzero((self.first <= labels) & (labels < self.last))),)
 
 
 @dataclass(eq=False)
-class ClassTotals(Statistic):
+class ClassTotals(Accumulator):
     """Rows and weight of every label.
 
     Attributes
@@ -101,12 +101,12 @@ class ClassTotals(Statistic):
     weights: np.ndarray = field(default_factory=lambda: np.empty(0))
     n_rows: int = 0
 
-    def update(self, block: RowBlock) -> None:
-        labels = np.zeros(block.rows.shape[0]) if block.labels is None else np.asarray(block.labels)
+    def update(self, block: Block) -> None:
+        labels = np.zeros(block.X.shape[0]) if block.y is None else np.asarray(block.y)
         classes, codes = np.unique(labels, return_inverse=True)
-        present = None if block.weights is None else block.weights > 0
+        present = None if block.weight is None else block.weight > 0
         counts = np.bincount(codes.ravel(), present, minlength=len(classes)).astype(np.int64)
-        weights = np.bincount(codes.ravel(), block.weights, minlength=len(classes)).astype(np.float64)
+        weights = np.bincount(codes.ravel(), block.weight, minlength=len(classes)).astype(np.float64)
         self.merge(ClassTotals(classes, counts, weights, len(labels)))
 
     def merge(self, other: ClassTotals) -> None:

@@ -21,8 +21,8 @@ from eigenfeat.rows.free_memory import available_bytes
 from eigenfeat.rows.progress import PassReport, Progress, Watcher
 
 if TYPE_CHECKING:
-    from eigenfeat.rows.source import RowSource
-    from eigenfeat.rows.statistics import AnyStatistic
+    from eigenfeat.rows.source import Rows
+    from eigenfeat.rows.statistics import AnyAccumulator
 
 #: Bytes that passes may use where nobody says and the system does not tell what is free.
 DEFAULT_LIMIT = 2_000_000_000
@@ -66,11 +66,11 @@ class Streaming:
         """What ``compute`` returns, or returned before the fit was interrupted at a later point."""
         return compute() if self.checkpoint is None else self.checkpoint.remembered(name, compute)
 
-    def summed(self, source: RowSource, statistic: AnyStatistic, name: str) -> AnyStatistic:
+    def reduce(self, source: Rows, statistic: AnyAccumulator, name: str) -> AnyAccumulator:
         """One pass over the blocks of a source, in order."""
         return self.remembered(name, lambda: self._pass(source, statistic, name))
 
-    def _pass(self, source: RowSource, statistic: AnyStatistic, name: str) -> AnyStatistic:
+    def _pass(self, source: Rows, statistic: AnyAccumulator, name: str) -> AnyAccumulator:
         n_done = 0
         if self.checkpoint is not None:
             n_done, statistic = self.checkpoint.unfinished() or (0, statistic)
@@ -80,7 +80,7 @@ class Streaming:
                     statistic.update(block)
                     if self.checkpoint is not None:
                         self.checkpoint.save_unfinished(name, index + 1, statistic)
-                progress.add(block.rows.shape[0])
+                progress.add(block.X.shape[0])
         self.passes.append(progress.report)
         return statistic
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenfeat.rows.read_ahead import read_ahead
-from eigenfeat.rows.source import Block, RowBlock, RowSource, Selection, part_of
+from eigenfeat.rows.source import Block, Matrix, Rows, Selection, part_of
 
 #: Bytes of a block where nobody says how many rows: enough for long products, little beside the memory of a machine.
 STREAM_BYTES = 16_000_000
@@ -22,15 +22,15 @@ SPARSE_ROWS = 8192
 class Batch(NamedTuple):
     """Some rows with their labels and weights, as a reader delivers them."""
 
-    rows: Block
-    labels: np.ndarray | None = None
-    weights: np.ndarray | None = None
+    X: Matrix
+    y: np.ndarray | None = None
+    weight: np.ndarray | None = None
 
     def part(self, selection: Selection) -> Batch:
-        return Batch(self.rows[selection], part_of(self.labels, selection), part_of(self.weights, selection))
+        return Batch(self.X[selection], part_of(self.y, selection), part_of(self.weight, selection))
 
 
-class StreamedRows(RowSource):
+class FileRows(Rows):
     """Rows that are read in order, from the start at every pass, ahead of whoever uses them.
 
     A subclass says how a pass is read (`batches`); here the batches become blocks.
@@ -77,7 +77,7 @@ class StreamedRows(RowSource):
     def batches(self, size: int) -> Iterator[Batch]:
         """One pass, in batches of about ``size`` rows or as the reader has them."""
 
-    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
+    def blocks(self, batch_size: int | None = None) -> Iterator[Block]:
         """One pass, in order, in blocks of ``batch_size`` rows but for the last."""
         return read_ahead(self._counted(batch_size or self.batch_size or self._default_size))
 
@@ -85,12 +85,12 @@ class StreamedRows(RowSource):
     def _default_size(self) -> int:
         return SPARSE_ROWS if self.is_sparse else max(1, STREAM_BYTES // (self.dtype.itemsize * max(1, self.n_columns)))
 
-    def _counted(self, size: int) -> Generator[RowBlock, None, None]:
+    def _counted(self, size: int) -> Generator[Block, None, None]:
         start = 0
         # Read in quarters: what is decoded and not yet part of a block stays small beside the blocks.
         for batch in regrouped(self.batches(max(1, size // 4)), size):
-            yield RowBlock(start, *batch)
-            start += batch.rows.shape[0]
+            yield Block(*batch, start)
+            start += batch.X.shape[0]
         if start == 0:
             raise ValueError(f"{self.place} has no rows to read: check the file, and the filter if there is one.")
         if self._n_rows not in (None, start):
@@ -115,7 +115,7 @@ def regrouped(batches: Iterable[Batch], size: int) -> Iterator[Batch]:
     waiting: list[Batch] = []
     count = 0
     for batch in batches:
-        start, n_rows = 0, batch.rows.shape[0]
+        start, n_rows = 0, batch.X.shape[0]
         while start < n_rows:
             stop = min(n_rows, start + size - count)
             waiting.append(batch.part(slice(start, stop)))

@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
 from eigenfeat.rows.columns import Reading
-from eigenfeat.rows.streams import Batch, StreamedRows
+from eigenfeat.rows.streams import Batch, FileRows
 
 SVMLIGHT_SUFFIXES = (".svmlight", ".libsvm", ".svm")
 #: What opens a compressed file, by its suffix.
@@ -25,7 +25,7 @@ OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".
 PARSED_BYTES = 4 << 20
 
 
-class SvmlightRows(StreamedRows):
+class SvmlightRows(FileRows):
     """Rows ``label index:value ...`` of a text file, as CSR blocks.
 
     A first pass finds the largest index, whether counting starts at zero or one, and the number of rows; saying the

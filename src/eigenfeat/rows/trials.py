@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenfeat.rows.blocks import BLOCK_BYTES
-from eigenfeat.rows.source import RowBlock, RowSource
+from eigenfeat.rows.source import Block, Rows
 
 
 def centred_trials(trials: np.ndarray) -> np.ndarray:
@@ -17,7 +17,7 @@ def centred_trials(trials: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class TimeSamples(RowSource):
+class TimeSamples(Rows):
     """The samples of (n, channels, time) trials as rows of channels, each trial seen from its own mean.
 
     A trial's label is that of its samples, and they share its weight equally: the second moment of these rows is the
@@ -26,7 +26,7 @@ class TimeSamples(RowSource):
 
     Parameters
     ----------
-    trials : RowSource
+    trials : Rows
         With blocks of three dimensions.
     n_channels : int
 
@@ -42,7 +42,7 @@ class TimeSamples(RowSource):
     True
     """
 
-    trials: RowSource
+    trials: Rows
     n_channels: int
 
     @property
@@ -53,12 +53,12 @@ class TimeSamples(RowSource):
     def dtype(self) -> np.dtype:
         return self.trials.dtype
 
-    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
+    def blocks(self, batch_size: int | None = None) -> Iterator[Block]:
         """Samples of a few trials at a time; ``batch_size`` counts trials."""
         a_few = max(1, BLOCK_BYTES // max(1, self.trials.n_columns * self.dtype.itemsize))
         for block in self.trials.blocks(batch_size or a_few):
-            n, d, T = block.rows.shape
-            samples = centred_trials(block.rows).transpose(0, 2, 1).reshape(n * T, d)
-            labels = None if block.labels is None else np.repeat(block.labels, T)
-            weights = None if block.weights is None else np.repeat(block.weights / T, T)
-            yield RowBlock(block.start * T, samples, labels, weights)
+            n, d, T = block.X.shape
+            samples = centred_trials(block.X).transpose(0, 2, 1).reshape(n * T, d)
+            labels = None if block.y is None else np.repeat(block.y, T)
+            weights = None if block.weight is None else np.repeat(block.weight / T, T)
+            yield Block(samples, labels, weights, block.start * T)

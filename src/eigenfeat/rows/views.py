@@ -18,8 +18,8 @@ from scipy import sparse
 from eigenfeat.rows.arrays import ArrayRows
 from eigenfeat.rows.dask_tasks import Remote
 from eigenfeat.rows.products import ChosenProducts, RowProducts, products_with
-from eigenfeat.rows.source import Block, RandomRows, RowBlock, RowSource, Selection, part_of
-from eigenfeat.rows.statistics import AnyStatistic, ClassTotals, Lens, Seen, Statistic
+from eigenfeat.rows.source import Block, Matrix, RandomRows, Rows, Selection, part_of
+from eigenfeat.rows.statistics import Accumulator, AnyAccumulator, ClassTotals, Lens, Seen
 
 #: Bytes that a row map makes of a block at a time.
 MAPPED_BYTES = 32_000_000
@@ -28,7 +28,7 @@ MAPPED_BYTES = 32_000_000
 class RowMap(Protocol):
     """A function of rows that treats every row alike."""
 
-    def apply(self, rows: Block) -> Block: ...
+    def apply(self, rows: Matrix) -> Matrix: ...
 
     def n_columns(self, n_inputs: int) -> int:
         """Columns made of rows of this width."""
@@ -68,39 +68,39 @@ class RowView(_View, RandomRows):
     source: RandomRows
 
     @property
-    def labels(self) -> np.ndarray | None:
-        return self.source.labels
+    def y(self) -> np.ndarray | None:
+        return self.source.y
 
     @property
-    def weights(self) -> np.ndarray | None:
-        return self.source.weights
+    def weight(self) -> np.ndarray | None:
+        return self.source.weight
 
-    def rows(self, selection: Selection) -> Block:
+    def rows(self, selection: Selection) -> Matrix:
         return self.source.rows(selection)
 
 
 @dataclass(frozen=True, eq=False)
-class StreamView(_View, RowSource):
+class StreamView(_View, Rows):
     """A view of a source that can only be read in order, and so can the view."""
 
-    source: RowSource
+    source: Rows
 
     @property
     @abstractmethod
     def lens(self) -> Lens:
         """What the view makes of a block: it goes to where the rows are, so it does not hold the source."""
 
-    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
+    def blocks(self, batch_size: int | None = None) -> Iterator[Block]:
         for block in self.source.blocks(batch_size):
             yield from self.lens(block)
 
-    def summed(self, statistic: AnyStatistic, name: str = "rows") -> AnyStatistic:
-        return self.source.summed(Seen(statistic, self.lens), name).statistic  # type: ignore[return-value]
+    def reduce(self, statistic: AnyAccumulator, name: str = "rows") -> AnyAccumulator:
+        return self.source.reduce(Seen(statistic, self.lens), name).statistic  # type: ignore[return-value]
 
-    def summed_there(self, statistic: Statistic, name: str = "rows") -> Remote:
+    def summed_there(self, statistic: Accumulator, name: str = "rows") -> Remote:
         return self.source.summed_there(Seen(statistic, self.lens), name).then(Seen.inner)
 
-    def persisted(self, lenses: Sequence[Lens] = (), n_columns: int | None = None) -> RowSource:
+    def persisted(self, lenses: Sequence[Lens] = (), n_columns: int | None = None) -> Rows:
         return self.source.persisted((self.lens, *lenses), n_columns or self.n_columns)
 
     def run(self, function: Callable, tasks: Sequence[tuple]) -> list[Any]:
@@ -121,18 +121,18 @@ class ChosenRows(RowView):
         return len(self.index)
 
     @property
-    def labels(self) -> np.ndarray | None:
-        return part_of(super().labels, self.index)
+    def y(self) -> np.ndarray | None:
+        return part_of(super().y, self.index)
 
     @property
-    def weights(self) -> np.ndarray | None:
-        return part_of(super().weights, self.index)
+    def weight(self) -> np.ndarray | None:
+        return part_of(super().weight, self.index)
 
     @property
     def pass_width(self) -> int:
         return self.source.pass_width
 
-    def rows(self, selection: Selection) -> Block:
+    def rows(self, selection: Selection) -> Matrix:
         return self.source.rows(self.index[selection])
 
     def products(self, coefficients: np.ndarray, squared: bool = False) -> RowProducts:
@@ -160,19 +160,19 @@ class Chosen:
 
     index: np.ndarray
 
-    def __call__(self, block: RowBlock) -> tuple[RowBlock]:
+    def __call__(self, block: Block) -> tuple[Block]:
         first, last = np.searchsorted(self.index, [block.start, block.start + block.n_rows])
         return (replace(block.part(self.index[first:last] - block.start), start=int(first)),)
 
 
 @dataclass(frozen=True, eq=False)
 class _Labelled(_View):
-    labels: np.ndarray | None = None
-    weights: np.ndarray | None = None
+    y: np.ndarray | None = None
+    weight: np.ndarray | None = None
 
-    def _labelled(self, block: RowBlock) -> RowBlock:
+    def _labelled(self, block: Block) -> Block:
         chosen = block.selection
-        return RowBlock(block.start, block.rows, part_of(self.labels, chosen), part_of(self.weights, chosen))
+        return Block(block.X, part_of(self.y, chosen), part_of(self.weight, chosen), block.start)
 
 
 class LabelledRows(_Labelled, RowView):
@@ -185,7 +185,7 @@ class LabelledRows(_Labelled, RowView):
     def products(self, coefficients: np.ndarray, squared: bool = False) -> RowProducts:
         return products_with(self.source, coefficients, squared)
 
-    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
+    def blocks(self, batch_size: int | None = None) -> Iterator[Block]:
         return map(self._labelled, self.source.blocks(batch_size))
 
 
@@ -194,10 +194,10 @@ class LabelledStream(_Labelled, StreamView):
 
     @property
     def lens(self) -> Lens:
-        alone = LabelledStream(None, self.labels, self.weights)
+        alone = LabelledStream(None, self.y, self.weight)
         return alone._as_lens
 
-    def _as_lens(self, block: RowBlock) -> tuple[RowBlock]:
+    def _as_lens(self, block: Block) -> tuple[Block]:
         return (self._labelled(block),)
 
 
@@ -213,7 +213,7 @@ class _Mapped(_View):
     def names(self) -> None:
         return None  # columns of its own
 
-    def blocks(self, batch_size: int | None = None) -> Iterator[RowBlock]:
+    def blocks(self, batch_size: int | None = None) -> Iterator[Block]:
         through = Through(self.row_map, self.dtype)
         for block in self.source.blocks(batch_size or RandomRows.default_batch):
             yield through.of(block)
@@ -226,21 +226,21 @@ class Through:
     row_map: RowMap
     dtype: np.dtype
 
-    def __call__(self, block: RowBlock) -> Iterator[RowBlock]:
-        width = max(block.rows.shape[1], self.row_map.n_columns(block.rows.shape[1]))
+    def __call__(self, block: Block) -> Iterator[Block]:
+        width = max(block.X.shape[1], self.row_map.n_columns(block.X.shape[1]))
         step = int(np.clip(MAPPED_BYTES // (self.dtype.itemsize * max(1, width)), 256, RandomRows.default_batch))
         for start in range(0, block.n_rows, step):
             yield self.of(block.part(slice(start, start + step)))
 
-    def of(self, block: RowBlock) -> RowBlock:
-        rows = block.rows if block.rows.dtype == self.dtype else block.rows.astype(self.dtype)
-        return RowBlock(block.start, self.row_map.apply(rows), block.labels, block.weights)
+    def of(self, block: Block) -> Block:
+        rows = block.X if block.X.dtype == self.dtype else block.X.astype(self.dtype)
+        return Block(self.row_map.apply(rows), block.y, block.weight, block.start)
 
 
 class MappedRows(_Mapped, RowView):
     """The rows of a source after a row map, made when they are asked for."""
 
-    def rows(self, selection: Selection) -> Block:
+    def rows(self, selection: Selection) -> Matrix:
         return self.row_map.apply(self.source.rows(selection))
 
 
@@ -290,47 +290,45 @@ class Coding:
     classes: np.ndarray
     by_class: np.ndarray | None
 
-    def __call__(self, block: RowBlock) -> tuple[RowBlock]:
-        labels = np.asarray(block.labels)
+    def __call__(self, block: Block) -> tuple[Block]:
+        labels = np.asarray(block.y)
         codes = np.minimum(np.searchsorted(self.classes, labels), len(self.classes) - 1)
         if (self.classes[codes] != labels).any():
             unknown = labels[self.classes[codes] != labels].tolist()[0]
             raise ValueError(f"A source has a label {unknown!r} that it did not have before: it must not change.")
-        weights = block.weights
+        weights = block.weight
         if self.by_class is not None:
             weights = self.by_class[codes] if weights is None else weights * self.by_class[codes]
-        return (RowBlock(block.start, block.rows, codes, weights),)
+        return (Block(block.X, codes, weights, block.start),)
 
 
 def labelled_by_index(source: Any) -> bool:
     """Whether the labels of a source, which may be a view, are indices into classes; of arrays they are taken to be."""
     if isinstance(source, RandomRows):
-        return source.labels is not None
+        return source.y is not None
     return isinstance(source, CodedStream) or (isinstance(source, StreamView) and labelled_by_index(source.source))
 
 
-def coded_totals(source: RowSource) -> ClassTotals:
+def coded_totals(source: Rows) -> ClassTotals:
     """Of the labels of a stream: those that a view below knows, or one pass."""
     view: Any = source
     while isinstance(view, StreamView):
         if isinstance(view, CodedStream):
             return view.coded_totals
         view = view.source
-    return source.summed(ClassTotals(), "labels")
+    return source.reduce(ClassTotals(), "labels")
 
 
-def mapped(source: RowSource, row_map: RowMap) -> RowSource:
+def mapped(source: Rows, row_map: RowMap) -> Rows:
     """The rows of a source after a row map; in any order where the source can."""
     return MappedRows(source, row_map) if isinstance(source, RandomRows) else MappedStream(source, row_map)
 
 
-def as_row_source(
-    rows: RowSource | Block, labels: np.ndarray | None = None, weights: np.ndarray | None = None
-) -> RowSource:
+def as_row_source(rows: Rows | Matrix, labels: np.ndarray | None = None, weights: np.ndarray | None = None) -> Rows:
     """A source of whatever holds rows: sparse matrices of other formats become CSR once."""
     labels = None if labels is None else np.asarray(labels)
     weights = None if weights is None else np.asarray(weights, dtype=np.float64)
-    if not isinstance(rows, RowSource):
+    if not isinstance(rows, Rows):
         return ArrayRows(rows.tocsr() if sparse.issparse(rows) else np.asanyarray(rows), labels, weights)
     if labels is None and weights is None:
         return rows

@@ -32,7 +32,7 @@ import numpy as np
 from numpy.polynomial import polynomial
 from scipy.special import expit
 
-from eigenfeat.rows import Block
+from eigenfeat.rows import Matrix
 from eigenfeat.scores.tensors import DerivativeTensors, ScoreFunction, same_images
 from eigenfeat.stages import Stage
 
@@ -120,7 +120,7 @@ class HiddenLayer(Stage):
 
     model: TiedAutoencoder
 
-    def apply(self, rows: Block) -> np.ndarray:
+    def apply(self, rows: Matrix) -> np.ndarray:
         return self.model.encode(rows)
 
     def n_columns(self, n_inputs: int) -> int:

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from eigenfeat.rows import RowBlock, Statistic
+from eigenfeat.rows import Accumulator, Block
 from eigenfeat.scores.training import AutoencoderTrainer, column_moments
 
 
 @dataclass(eq=False)
-class ColumnSums(Statistic):
+class ColumnSums(Accumulator):
     """Rows, weight, mean and variance of every column, merged by the pairwise formula; least and largest value.
 
     Means and squares about them are in float64.
@@ -26,12 +26,12 @@ class ColumnSums(Statistic):
     low: float = np.inf
     high: float = -np.inf
 
-    def update(self, block: RowBlock) -> None:
-        weights = np.ones(block.n_rows) if block.weights is None else block.weights
+    def update(self, block: Block) -> None:
+        weights = np.ones(block.n_rows) if block.weight is None else block.weight
         total = float(weights.sum())
         if total > 0:
-            mean, variance = column_moments(block.rows, weights)
-            low, high = float(block.rows.min()), float(block.rows.max())
+            mean, variance = column_moments(block.X, weights)
+            low, high = float(block.X.min()), float(block.X.max())
             self.merge(ColumnSums(block.n_rows, total, mean, total * variance, low, high))
 
     def merge(self, other: ColumnSums) -> None:
@@ -49,7 +49,7 @@ class ColumnSums(Statistic):
 
 
 @dataclass(eq=False)
-class StreamedEpoch(Statistic):
+class StreamedEpoch(Accumulator):
     """One pass over blocks, each in random order; rows whose key is at most ``held_out`` are for validation.
 
     ``unit`` is the mean weight of a row.
@@ -61,13 +61,13 @@ class StreamedEpoch(Statistic):
     held_out: int
     unit: float
 
-    def update(self, block: RowBlock) -> None:
-        taken = self.keys(block.rows) > self.held_out
+    def update(self, block: Block) -> None:
+        taken = self.keys(block.X) > self.held_out
         weight = None
-        if block.weights is not None:
-            taken &= block.weights > 0
-            weight = (block.weights[taken] / self.unit).astype(np.float32)
-        self.trainer.epoch(block.rows[taken].astype(np.float32, copy=False), self.batch_size, weight)
+        if block.weight is not None:
+            taken &= block.weight > 0
+            weight = (block.weight[taken] / self.unit).astype(np.float32)
+        self.trainer.epoch(block.X[taken].astype(np.float32, copy=False), self.batch_size, weight)
 
     def merge(self, other: StreamedEpoch) -> None:
         raise TypeError("Steps of gradient descent come one after the other: two passes do not merge.")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eigenfeat.rows import Block
+from eigenfeat.rows import Matrix
 from eigenfeat.solvers import DenseVectors, Vectors
 from eigenfeat.stages.stage import Stage
 
@@ -31,7 +31,7 @@ class Affine(Stage):
         """``(x - point) @ V``."""
         return cls(vectors, None if point is None else -vectors.projected(point[None])[0])
 
-    def apply(self, rows: Block) -> np.ndarray:
+    def apply(self, rows: Matrix) -> np.ndarray:
         products = self.vectors.projected(rows)
         if self.bias is not None:
             products = products + self.bias.astype(products.dtype, copy=False)

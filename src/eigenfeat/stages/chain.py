@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenfeat._threads import blas_for_this_thread, one_blas_thread
-from eigenfeat.rows import Block, RandomRows, RowSource, as_row_source, held, mapped, over_parts, row_blocks
+from eigenfeat.rows import Matrix, RandomRows, Rows, as_row_source, held, mapped, over_parts, row_blocks
 from eigenfeat.stages.stage import Stage
 
 FEW_ROWS = 256
@@ -34,7 +34,7 @@ class Chain(Stage):
         """This chain with further stages behind it."""
         return Chain((*self.stages, *stages))
 
-    def apply(self, rows: Block) -> np.ndarray:
+    def apply(self, rows: Matrix) -> np.ndarray:
         for stage in self.stages:
             rows = stage.apply(rows)
         return rows
@@ -69,11 +69,11 @@ class Chain(Stage):
             stages[-1:] = [joint] if joint is not None else [*stages[-1:], stage.fused()]
         return Chain(tuple(stages))
 
-    def over(self, source: RowSource) -> RowSource:
+    def over(self, source: Rows) -> Rows:
         """The chain's results as a source of rows, made when they are asked for."""
         return mapped(source, self.astype(source.dtype)) if self.stages else source
 
-    def at(self, X: RowSource | Block, n_jobs: int | None = None) -> np.ndarray:
+    def at(self, X: Rows | Matrix, n_jobs: int | None = None) -> np.ndarray:
         """The chain's results at all rows as one array, made in blocks that stay in cache, several at a time.
 
         Parameters

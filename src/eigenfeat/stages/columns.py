@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from eigenfeat.rows import Block
+from eigenfeat.rows import Matrix
 from eigenfeat.stages.stage import Stage
 
 
@@ -31,7 +31,7 @@ class TreatedColumns(Stage):
     knots: np.ndarray
     values: np.ndarray
 
-    def apply(self, rows: Block) -> Block:
+    def apply(self, rows: Matrix) -> Matrix:
         if sparse.issparse(rows):
             if self.keeps_zeros:
                 return (rows @ sparse.diags_array(self.factor)).astype(rows.dtype, copy=False)

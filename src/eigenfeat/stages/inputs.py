@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from eigenfeat.rows import Block
+from eigenfeat.rows import Matrix
 from eigenfeat.stages.stage import Stage
 
 
@@ -16,7 +16,7 @@ from eigenfeat.stages.stage import Stage
 class WithConstant(Stage):
     """Rows with a coordinate that is always one, last: directions may then have a bias."""
 
-    def apply(self, rows: Block) -> Block:
+    def apply(self, rows: Matrix) -> Matrix:
         ones = np.ones((rows.shape[0], 1), dtype=rows.dtype)
         return sparse.hstack([rows, ones], format="csr") if sparse.issparse(rows) else np.hstack([rows, ones])
 
@@ -39,11 +39,11 @@ class BaseMap(Stage):
     width: int
 
     @classmethod
-    def of(cls, transformer: Any, rows: Block) -> BaseMap:
+    def of(cls, transformer: Any, rows: Matrix) -> BaseMap:
         """With the width it has on the first of these rows."""
         return cls(transformer, transformer.transform(rows[:1]).shape[1])
 
-    def apply(self, rows: Block) -> Block:
+    def apply(self, rows: Matrix) -> Matrix:
         return self.transformer.transform(rows).astype(rows.dtype, copy=False)
 
     def n_columns(self, n_inputs: int) -> int:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from eigenfeat.rows import Block
+from eigenfeat.rows import Matrix
 from eigenfeat.stages.kernels import Kernel, KernelRows
 from eigenfeat.stages.stage import Stage
 
@@ -27,11 +27,11 @@ class KernelExpansion(Stage):
     """
 
     kernel: Kernel
-    points: Block
+    points: Matrix
     coefficients: np.ndarray
     bias: np.ndarray
 
-    def apply(self, rows: Block) -> np.ndarray:
+    def apply(self, rows: Matrix) -> np.ndarray:
         if self.points.ndim == 1:
             values = np.asarray(rows[:, self.points] @ self.coefficients) + self.bias
         else:
@@ -46,7 +46,7 @@ class KernelExpansion(Stage):
         """A copy, which lasts for one pass: what it prepares of the points serves all blocks and is not kept."""
         return replace(self)
 
-    def _like_points(self, rows: Block) -> Block:
+    def _like_points(self, rows: Matrix) -> Matrix:
         """Rows in the type of the points, and sparse where these are: kernels are made between like and like."""
         rows = rows.astype(self.coefficients.dtype, copy=False)
         if sparse.issparse(rows) == sparse.issparse(self.points):

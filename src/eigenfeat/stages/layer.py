@@ -16,10 +16,10 @@ from eigenfeat.rows import (
     BlockProducts,
     Expand,
     MappedRows,
+    Matrix,
     RandomRows,
-    RowBlock,
     RowProducts,
-    RowSource,
+    Rows,
     RowView,
     Selection,
     StreamView,
@@ -63,10 +63,10 @@ class FeatureLayer(Stage):
     feature_map: FeatureMap
     input_scale: np.ndarray | None = None
 
-    def apply(self, rows: Block) -> np.ndarray:
+    def apply(self, rows: Matrix) -> np.ndarray:
         return self.join(rows, self.projection.apply(rows))
 
-    def join(self, rows: Block, projections: np.ndarray) -> np.ndarray:
+    def join(self, rows: Matrix, projections: np.ndarray) -> np.ndarray:
         """The features from rows and their projections."""
         projections = np.ascontiguousarray(projections)
         n_inputs = self._n_kept(rows.shape[1])
@@ -135,7 +135,7 @@ class LayerScores(Stage):
             inputs = layer.input_scale[:, None].astype(coefficients.dtype) * coefficients[:n_inputs]
         return cls(layer.projection, PieceProducts(pieces, coefficients[n_inputs:]), inputs, scores.bias)
 
-    def apply(self, rows: Block) -> np.ndarray:
+    def apply(self, rows: Matrix) -> np.ndarray:
         products = self.mapped.anew()  # a thread's own: their buffers are written to
         scores = products.scores(self.projection.apply(rows).astype(self.mapped.dtype, copy=False))
         if self.inputs is not None:
@@ -167,7 +167,7 @@ class LayerRows(RowView):
         layer = layer.astype(source.dtype)
         projections = MappedRows(source, layer.projection)
         if _are_few(source, projections):
-            source = source if _in_memory(source) else ArrayRows(held(source), source.labels, source.weights)
+            source = source if _in_memory(source) else ArrayRows(held(source), source.y, source.weight)
             return cls(source, layer, MappedRows(source, layer.projection))
         return cls(source, layer, ArrayRows(held(projections)))
 
@@ -179,7 +179,7 @@ class LayerRows(RowView):
     def dtype(self) -> np.dtype:
         return self.projections.dtype
 
-    def rows(self, selection: Selection) -> Block:
+    def rows(self, selection: Selection) -> Matrix:
         # Inputs that are not kept are not read: only their width counts.
         kept = self.layer.input_scale is not None
         rows = self.source.rows(selection) if kept else _Width(self.source.n_columns)
@@ -258,8 +258,8 @@ class ExpandedInputs(Expand):
 
     layer: FeatureLayer
 
-    def __call__(self, block: RowBlock) -> LayerRows:
-        layer, source = self.layer.astype(block.rows.dtype), ArrayRows(block.rows, block.labels, block.weights)
+    def __call__(self, block: Block) -> LayerRows:
+        layer, source = self.layer.astype(block.X.dtype), ArrayRows(block.X, block.y, block.weight)
         return LayerRows(source, layer, MappedRows(source, layer.projection))  # projected where threads share a pass
 
     def width(self, n_columns: int) -> int:
@@ -273,11 +273,11 @@ class ExpandedProjections(Expand):
     layer: FeatureLayer
     n_inputs: int
 
-    def __call__(self, block: RowBlock) -> LayerRows:
-        inputs = block.rows[:, : self.n_inputs]
-        source = ArrayRows(inputs, block.labels, block.weights)
-        layer = self.layer.astype(block.rows.dtype)
-        return LayerRows(source, layer, ArrayRows(block.rows[:, self.n_inputs :]))
+    def __call__(self, block: Block) -> LayerRows:
+        inputs = block.X[:, : self.n_inputs]
+        source = ArrayRows(inputs, block.y, block.weight)
+        layer = self.layer.astype(block.X.dtype)
+        return LayerRows(source, layer, ArrayRows(block.X[:, self.n_inputs :]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,7 +289,7 @@ class InputsBesideProjections:
 
     layer: FeatureLayer
 
-    def apply(self, rows: Block) -> np.ndarray:
+    def apply(self, rows: Matrix) -> np.ndarray:
         projections = self.layer.projection.apply(rows)
         return projections if self.layer.input_scale is None else np.hstack([dense(rows), projections])
 
@@ -304,10 +304,10 @@ class LayerStream(StreamView):
 
     Attributes
     ----------
-    source : RowSource
+    source : Rows
         Of inputs.
     layer : FeatureLayer
-    narrow : RowSource
+    narrow : Rows
         What passes read: inputs, or inputs beside projections.
     expand : Expand
         From a block of that to rows.
@@ -316,12 +316,12 @@ class LayerStream(StreamView):
     """
 
     layer: FeatureLayer
-    narrow: RowSource
+    narrow: Rows
     expand: Expand
     kept: Kept
 
     @classmethod
-    def of(cls, source: RowSource, layer: FeatureLayer, n_rows: int) -> LayerStream:
+    def of(cls, source: Rows, layer: FeatureLayer, n_rows: int) -> LayerStream:
         layer = layer.astype(source.dtype)
         projected: Any = mapped(source, InputsBesideProjections(layer))
         n_inputs = projected.n_columns - layer.projection.n_columns(source.n_columns)
@@ -356,12 +356,12 @@ class LayerStream(StreamView):
         return Through(self.layer, self.dtype)
 
     @property
-    def compact(self) -> tuple[RowSource, Expand]:
+    def compact(self) -> tuple[Rows, Expand]:
         return self.narrow, self.expand
 
 
 def _in_memory(source: RandomRows) -> bool:
-    return isinstance(source, ArrayRows) and not source.is_sparse and source.array.dtype == source.dtype
+    return isinstance(source, ArrayRows) and not source.is_sparse and source.X.dtype == source.dtype
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import erf, log_softmax
 
-from eigenfeat.rows import Block
+from eigenfeat.rows import Matrix
 from eigenfeat.stages.stage import Stage
 
 
@@ -18,7 +18,7 @@ class Softmax(Stage):
 
     temperature: float = 1.0
 
-    def apply(self, rows: Block) -> np.ndarray:
+    def apply(self, rows: Matrix) -> np.ndarray:
         return log_softmax(rows.dtype.type(self.temperature) * both_classes(rows), axis=1)
 
     def n_columns(self, n_inputs: int) -> int:
@@ -45,7 +45,7 @@ class GaussianPosteriors(Stage):
     moments: np.ndarray
     shift: np.ndarray
 
-    def apply(self, rows: Block) -> np.ndarray:
+    def apply(self, rows: Matrix) -> np.ndarray:
         mean, variance, prior = (self.moments[..., k] for k in range(3))
         q = (rows + self.shift).astype(np.float64)[:, :, None]
         log_joint = np.log(prior) - np.log(variance) / 2 - (q - mean) ** 2 / (2 * variance)
@@ -75,7 +75,7 @@ class HuberPosteriors(Stage):
     densities: np.ndarray
     shift: np.ndarray
 
-    def apply(self, rows: Block) -> np.ndarray:
+    def apply(self, rows: Matrix) -> np.ndarray:
         middle, scale, bend, _ = np.moveaxis(self.densities, -1, 0)
         size = np.abs((rows + self.shift).astype(np.float64)[:, :, None] - middle) / scale
         inside = np.minimum(size, bend)
@@ -115,7 +115,7 @@ class GeometricMean(Stage):
 
     members: tuple[Stage, ...]
 
-    def apply(self, rows: Block) -> np.ndarray:
+    def apply(self, rows: Matrix) -> np.ndarray:
         total = self.members[0].apply(rows)
         for member in self.members[1:]:
             total = total + member.apply(rows)
@@ -148,7 +148,7 @@ class EstimatorScores(Stage):
     method: str
     width: int
 
-    def apply(self, rows: Block) -> np.ndarray:
+    def apply(self, rows: Matrix) -> np.ndarray:
         values = np.asarray(getattr(self.estimator, self.method)(rows))
         return values.reshape(len(values), -1)
 

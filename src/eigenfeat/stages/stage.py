@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eigenfeat.rows import Block
+from eigenfeat.rows import Matrix
 
 
 class Stage(ABC):
     """One step from rows to a result; it treats every row alike and is never modified."""
 
     @abstractmethod
-    def apply(self, rows: Block) -> np.ndarray:
+    def apply(self, rows: Matrix) -> np.ndarray:
         """The step's result for a block of rows, in the type of the rows."""
 
     @abstractmethod
@@ -49,7 +49,7 @@ class Beside(Stage):
 
     parts: tuple[Stage, ...]
 
-    def apply(self, rows: Block) -> np.ndarray:
+    def apply(self, rows: Matrix) -> np.ndarray:
         return np.hstack([part.apply(rows) for part in self.parts])
 
     def n_columns(self, n_inputs: int) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.signal import butter, sosfiltfilt
 
-from eigenfeat.rows import Block, centred_trials
+from eigenfeat.rows import Matrix, centred_trials
 from eigenfeat.solvers import Vectors
 from eigenfeat.stages.stage import Beside, Stage
 
@@ -32,7 +32,7 @@ class BandPass(Stage):
         """A Butterworth filter for the frequencies from ``low`` to ``high``, in the unit of ``sampling_rate``."""
         return cls(butter(BAND_ORDER, (low, high), "bandpass", fs=sampling_rate, output="sos"))
 
-    def apply(self, rows: Block) -> np.ndarray:
+    def apply(self, rows: Matrix) -> np.ndarray:
         padding = min(3 * (2 * len(self.sections) + 1), rows.shape[-1] - 1)  # scipy's own, where trials are long enough
         return sosfiltfilt(self.sections, rows, axis=-1, padlen=padding).astype(rows.dtype, copy=False)
 
@@ -44,7 +44,7 @@ class BandPass(Stage):
 class UnitPower(Stage):
     """Trials about their means, divided by the root of their power in all channels: covariances of trace one."""
 
-    def apply(self, rows: Block) -> np.ndarray:
+    def apply(self, rows: Matrix) -> np.ndarray:
         centred = centred_trials(rows)
         power = np.einsum("nct,nct->n", centred, centred) / rows.shape[-1]
         return centred / np.sqrt(np.where(power > 0, power, 1))[:, None, None].astype(rows.dtype, copy=False)
@@ -68,7 +68,7 @@ class SignalPower(Stage):
     vectors: Vectors
     log: bool = True
 
-    def apply(self, rows: Block) -> np.ndarray:
+    def apply(self, rows: Matrix) -> np.ndarray:
         filtered = self.vectors.toarray().T.astype(rows.dtype, copy=False) @ centred_trials(rows)
         power = np.einsum("nrt,nrt->nr", filtered, filtered) / rows.dtype.type(rows.shape[-1])
         return np.log(np.maximum(power, np.finfo(power.dtype).tiny)) if self.log else power
