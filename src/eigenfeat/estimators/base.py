@@ -14,7 +14,7 @@ from eigenfeat.estimators.streaming import is_stream, streamed
 from eigenfeat.estimators.validation import check_class_labels, check_moments, check_weights
 from eigenfeat.moments import Moments, collect_moments, empty_moments, merged_moments
 from eigenfeat.quotients import Criterion, Quotient, Regularisation
-from eigenfeat.rows import Rows
+from eigenfeat.rows.rows import Rows
 from eigenfeat.solvers import SOLVERS, Directions, settle_ties, solve
 from eigenfeat.stages import Affine, Chain, Fitted
 

@@ -14,7 +14,8 @@ from eigenfeat.estimators.row_keys import row_keys
 from eigenfeat.estimators.streaming import is_stream, streamed
 from eigenfeat.estimators.validation import check_weights
 from eigenfeat.features.columns import WORDS, ColumnTable, sample_size, treat_columns
-from eigenfeat.rows import ArrayRows, Rows, sampled
+from eigenfeat.rows.rows import ArrayRows, Rows
+from eigenfeat.rows.sampling import sampled
 from eigenfeat.stages import Chain, Fitted, TreatedColumns
 
 COLUMNS_CONSTRAINT = [StrOptions(set(WORDS)), Mapping, "array-like"]

@@ -13,7 +13,8 @@ from eigenfeat.estimators.row_keys import row_keys
 from eigenfeat.estimators.validation import check_weights
 from eigenfeat.features.column_basis import column_basis, n_values, required_pairs
 from eigenfeat.features.columns import sample_size
-from eigenfeat.rows import ArrayRows, Rows, RowSample, sampled
+from eigenfeat.rows.rows import ArrayRows, Rows
+from eigenfeat.rows.sampling import RowSample, sampled
 from eigenfeat.stages import Chain, FeatureLayer, Fitted
 
 N_KNOTS = 6

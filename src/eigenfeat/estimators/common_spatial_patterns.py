@@ -15,7 +15,7 @@ from eigenfeat.estimators.validation import check_class_labels, check_weights
 from eigenfeat.features.pairs import Contrasts, choose_contrasts
 from eigenfeat.moments import Moments
 from eigenfeat.quotients import power_share
-from eigenfeat.rows import Rows
+from eigenfeat.rows.rows import Rows
 from eigenfeat.solvers import DenseVectors, Directions
 from eigenfeat.solvers.joint import MAX_SWEEPS, JointDirections, jointly_diagonal
 

@@ -15,7 +15,9 @@ from eigenfeat.estimators.magnitudes import check_magnitudes
 from eigenfeat.estimators.row_keys import distinct_keys, row_keys
 from eigenfeat.estimators.streaming import has_sparse_blocks, is_stream, refuse_source, streamed
 from eigenfeat.estimators.validation import check_weights
-from eigenfeat.rows import current, joined_blocks, sampled
+from eigenfeat.rows.block import concatenate
+from eigenfeat.rows.sampling import sampled
+from eigenfeat.rows.streaming import current
 from eigenfeat.scores.autoencoder import HiddenLayer
 from eigenfeat.scores.choosing import (
     DEFAULT_LEVEL,
@@ -216,7 +218,7 @@ class DenoisingAutoencoder(ComponentsMixin, Estimator):
             refuse_source(self, X)
         sums = source.reduce(ColumnSums(), "columns")
         if sums.n_rows * source.n_columns * HELD_BYTES <= current().budget:
-            blocks = joined_blocks(list(source.blocks()))
+            blocks = concatenate(list(source.blocks()))
             return self._fit_rows(self._as_float32(blocks.X), blocks.weight)
         self._check_range(sums.low, sums.high)
         some = sampled(source, MOST_HELD_OUT, row_keys)

@@ -18,7 +18,7 @@ from eigenfeat.features.stack import Stack, StackSettings
 from eigenfeat.features.tangents import weighted_transformations
 from eigenfeat.moments import Moments
 from eigenfeat.quotients import Regularisation
-from eigenfeat.rows import Rows
+from eigenfeat.rows.rows import Rows
 from eigenfeat.stages import Chain
 
 INNER_COLUMNS = 3000

@@ -32,7 +32,9 @@ from eigenfeat.estimators.gem_trials import Recipe
 from eigenfeat.estimators.validation import warn_of_temperature
 from eigenfeat.features.column_basis import Pairs
 from eigenfeat.features.stack import layer_moments, timed
-from eigenfeat.rows import RandomRows, current, held
+from eigenfeat.rows.UNKNOWN import held
+from eigenfeat.rows.rows import RandomAccessRows
+from eigenfeat.rows.streaming import current
 from eigenfeat.stages import Affine, Beside, Chain, EstimatorScores, Fitted, Stage
 
 
@@ -121,7 +123,7 @@ class GEMClassifier(GEMClassifierBase):
         Of ``base_map="products"``: columns that get a surface together, those first that tell most.
     stacks_ : tuple of `eigenfeat.features.stack.Stack`
         The layers of each member as a value, with what is known of each direction.
-    kept_ : `eigenfeat.rows.Kept`
+    kept_ : `eigenfeat.rows.CacheDecision`
         Of a fit on a stream: what the passes of the logit read, and where that was kept.
     classifiers_ : list
         The last stage of each member.
@@ -334,10 +336,10 @@ class GEMClassifier(GEMClassifierBase):
 
     # ------------------------------------------------------------------ a last stage of the user's
 
-    def _fit_last(self, rows: RandomRows, keys: np.ndarray, last: LastStage) -> Any:
+    def _fit_last(self, rows: RandomAccessRows, keys: np.ndarray, last: LastStage) -> Any:
         if self.classifier is None:
             return super()._fit_last(rows, keys, last)
-        if not isinstance(rows, RandomRows):
+        if not isinstance(rows, RandomAccessRows):
             raise ValueError(
                 "A classifier of your own needs its features in memory, and these are read a block at a time: leave "
                 "classifier=None, or raise memory_limit of eigenfeat.rows.streaming until the rows fit."

@@ -37,7 +37,9 @@ from eigenfeat.features.column_basis import Pairs, column_basis, crossed_columns
 from eigenfeat.features.layer import direction_parts
 from eigenfeat.features.stack import Stack, StackSettings, fit_stack, largest_class, refuse_equal_members, timed
 from eigenfeat.moments import Moments
-from eigenfeat.rows import ArrayRows, ChosenRows, Kept, LabelledRows, RandomRows
+from eigenfeat.rows.UNKNOWN import ChosenRows, LabelledRows
+from eigenfeat.rows.cache import CacheDecision
+from eigenfeat.rows.rows import ArrayRows, RandomAccessRows
 from eigenfeat.scores.axes import ROWS_AN_AXIS, leading_axes
 from eigenfeat.solvers import DenseVectors
 from eigenfeat.stages import Affine, BaseMap, Beside, Chain, FeatureLayer, Fitted, GeometricMean, Softmax, Stage
@@ -56,7 +58,7 @@ class TrainingRows(ColumnsOfTraining):
 
     Attributes
     ----------
-    rows : RandomRows
+    rows : RandomAccessRows
         Before the base map, labelled with indices into ``classes``, and weighted.
     classes : (k,) array
     own_keys : (n,) array of int
@@ -71,7 +73,7 @@ class TrainingRows(ColumnsOfTraining):
         Whether settings are chosen on these rows.
     """
 
-    rows: RandomRows
+    rows: RandomAccessRows
     classes: np.ndarray
     own_keys: np.ndarray
     keys: np.ndarray
@@ -90,7 +92,7 @@ class TrainingRows(ColumnsOfTraining):
         """What settings are tried on."""
         return TrialRows.of(self.rows, self.classes, self.own_keys, self.keys, self.events, self.searching)
 
-    def screened(self, count: int) -> tuple[RandomRows, np.ndarray, np.ndarray]:
+    def screened(self, count: int) -> tuple[RandomAccessRows, np.ndarray, np.ndarray]:
         chosen = sample_by_key(self.own_keys, np.asarray(self.rows.y), self.rows.weight, count)
         return ChosenRows(self.rows, chosen), self.keys[chosen], self.own_keys[chosen]
 
@@ -239,7 +241,7 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         self.fitted_ = self._chains()
         return self
 
-    def _fit_member(self, training: Any, last: LastStage, stack: Stack) -> tuple[Any, Kept | None]:
+    def _fit_member(self, training: Any, last: LastStage, stack: Stack) -> tuple[Any, CacheDecision | None]:
         """The last stage of one member, and what of a stream its passes read."""
         rows = self._last_rows(stack, training)
         return self._fit_last(rows, training.keys, last), getattr(rows, "kept", None)
@@ -260,7 +262,7 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         needed = max(expected_of_settings(settings, *sizes) for settings in candidates)
         warn_of_memory(needed, type(self).__name__)
 
-    def _fit_last(self, rows: RandomRows, keys: np.ndarray, last: LastStage) -> Any:
+    def _fit_last(self, rows: RandomAccessRows, keys: np.ndarray, last: LastStage) -> Any:
         return self._logit(last, self.classifier_tol).fit_rows(rows, keys, last.temperature)
 
     def _logit(self, last: LastStage, tol: float) -> MultinomialLogit:
@@ -341,7 +343,7 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         """
         X = self._check_new(X)
         stack = self.stacks_[0]
-        rows: RandomRows = self._inputs.then(*stack.chain.stages).over(ArrayRows(X))  # type: ignore[assignment]
+        rows: RandomAccessRows = self._inputs.then(*stack.chain.stages).over(ArrayRows(X))  # type: ignore[assignment]
         parts = direction_parts(rows, stack.layers[-1].stage, self._coefficients())
         total = parts.sum()
         return (parts / total if total > 0 else parts), stack.layers[-1].directions.pairs

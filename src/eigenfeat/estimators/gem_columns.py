@@ -26,7 +26,9 @@ from eigenfeat.features.column_basis import (
     summaries_of,
 )
 from eigenfeat.features.interactions import BINS, binned, class_targets, telling_pairs
-from eigenfeat.rows import ArrayRows, ChosenRows, RandomRows, RowSample
+from eigenfeat.rows.UNKNOWN import ChosenRows
+from eigenfeat.rows.rows import ArrayRows, RandomAccessRows
+from eigenfeat.rows.sampling import RowSample
 
 MOST_SPLINED = 100
 """Columns up to which a basis of single columns is tried: of wide rows they say little."""
@@ -47,7 +49,7 @@ class ColumnsOfTraining:
         """What settings are tried on."""
         raise NotImplementedError
 
-    def screened(self, count: int) -> tuple[RandomRows, np.ndarray, np.ndarray]:
+    def screened(self, count: int) -> tuple[RandomAccessRows, np.ndarray, np.ndarray]:
         """About so many different rows, keys of what is left out together, and their own keys."""
         raise NotImplementedError
 

@@ -20,17 +20,11 @@ from eigenfeat.estimators.streaming import coded, may_be_held, streamed
 from eigenfeat.estimators.validation import FEW_DIFFERENT, class_weights
 from eigenfeat.features.layer import LayerSettings
 from eigenfeat.features.stack import StackSettings
-from eigenfeat.rows import (
-    Accumulator,
-    ArrayRows,
-    Block,
-    ChosenStream,
-    ClassTotals,
-    CodedStream,
-    Rows,
-    current,
-    joined_blocks,
-)
+from eigenfeat.rows.UNKNOWN import ChosenStream, CodedStream
+from eigenfeat.rows.accumulators import Accumulator, ClassCounts
+from eigenfeat.rows.block import Block, concatenate
+from eigenfeat.rows.rows import ArrayRows, Rows
+from eigenfeat.rows.streaming import current
 from eigenfeat.stages import Chain
 
 BASE_ROWS = 20_000
@@ -54,7 +48,7 @@ class RowKeysOf:
 class TotalsAndKeys(Accumulator):
     """Classes with their rows, and how many different rows there are of each and in all."""
 
-    totals: ClassTotals = field(default_factory=ClassTotals)
+    totals: ClassCounts = field(default_factory=ClassCounts)
     keys: DistinctKeys = field(default_factory=DistinctKeys)
     by_class: dict[Any, DistinctKeys] = field(default_factory=dict)
 
@@ -157,7 +151,7 @@ class StreamedTraining(ColumnsOfTraining):
     def sample(self, count: int) -> tuple[ArrayRows, np.ndarray]:
         """About ``count`` different rows, of every class those with the smallest keys, treated, and their keys."""
         found = self.raw.reduce(RowsBelow(self._bounds(count), RowKeysOf(self._repeats)), "sample of rows")
-        block = joined_blocks(found.kept)
+        block = concatenate(found.kept)
         rows = self.treatment.at(block.X) if self.treatment.stages else block.X
         return ArrayRows(rows, block.y, block.weight), np.concatenate(found.own_keys)
 
@@ -177,11 +171,11 @@ class StreamedTraining(ColumnsOfTraining):
     def part(self, index: np.ndarray, inputs: Chain) -> StreamedTraining:
         """Some of the rows, by ascending index, behind what stands before all of them."""
         chosen = ChosenStream(self.raw.source, index)
-        raw = replace(self.raw, source=chosen, totals=chosen.reduce(ClassTotals(), "labels of a part"))
+        raw = replace(self.raw, source=chosen, totals=chosen.reduce(ClassCounts(), "labels of a part"))
         return replace(self, raw=raw, rows=inputs.over(raw))
 
     @cached_property
-    def totals(self) -> ClassTotals:
+    def totals(self) -> ClassCounts:
         return self.raw.coded_totals
 
 

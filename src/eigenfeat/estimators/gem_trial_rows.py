@@ -17,7 +17,8 @@ from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.features.stack import Known, StackSettings, fit_stack, layer_moments
 from eigenfeat.linear.row_basis import RowBasis, is_wide
 from eigenfeat.moments import Moments
-from eigenfeat.rows import ArrayRows, ChosenRows, RandomRows, held
+from eigenfeat.rows.UNKNOWN import ChosenRows, held
+from eigenfeat.rows.rows import ArrayRows, RandomAccessRows
 from eigenfeat.stages import Chain
 
 SEARCH_ROWS, SEARCH_SHARE, MOST_SEARCH_ROWS = 3000, 0.4, 5000
@@ -52,7 +53,7 @@ class TrialFit:
 
     settings: StackSettings
     logit: MultinomialLogit
-    weighted: Callable[[RandomRows], RandomRows]
+    weighted: Callable[[RandomAccessRows], RandomAccessRows]
     seed: Any
 
     @property
@@ -90,7 +91,7 @@ class TrialRows:
 
     Attributes
     ----------
-    rows : RandomRows
+    rows : RandomAccessRows
         Before the base map, with labels that are indices into ``classes``.
     classes : (k,) array
     keys : (n,) array of int
@@ -102,7 +103,7 @@ class TrialRows:
         What cuts the classes into sub-classes, where the user says.
     """
 
-    rows: RandomRows
+    rows: RandomAccessRows
     classes: np.ndarray
     keys: np.ndarray
     splits: list[Split]
@@ -112,7 +113,7 @@ class TrialRows:
     @classmethod
     def of(
         cls,
-        rows: RandomRows,
+        rows: RandomAccessRows,
         classes: np.ndarray,
         own_keys: np.ndarray,
         keys: np.ndarray,
@@ -131,7 +132,7 @@ class TrialRows:
     @classmethod
     def of_sample(
         cls,
-        sample: RandomRows,
+        sample: RandomAccessRows,
         classes: np.ndarray,
         own_keys: np.ndarray,
         keys: np.ndarray,
@@ -156,7 +157,7 @@ class TrialRows:
 
     def behind(self, base: Chain) -> TrialRows:
         """The same rows after a base map."""
-        rows: RandomRows = base.over(self.rows)  # type: ignore[assignment]
+        rows: RandomAccessRows = base.over(self.rows)  # type: ignore[assignment]
         return replace(self, rows=_held(rows)) if base.stages else self
 
     def solved(self, fit: TrialFit) -> Callable[[int], Solved]:
@@ -250,5 +251,5 @@ def sample_by_key(keys: np.ndarray, labels: np.ndarray, weights: np.ndarray | No
     return np.sort(np.concatenate(chosen))
 
 
-def _held(rows: RandomRows) -> RandomRows:
+def _held(rows: RandomAccessRows) -> RandomAccessRows:
     return ArrayRows(held(rows), rows.y, rows.weight)

@@ -17,7 +17,8 @@ from eigenfeat.kernel.losses import as_loss
 from eigenfeat.kernel.problem import DEFAULTS, PENALTIES, KernelProblem, KernelRequest, KernelSolution
 from eigenfeat.kernel.search import Score, Trial, best_alpha
 from eigenfeat.kernel.table import SOLVERS
-from eigenfeat.rows import ArrayRows, Matrix, Rows
+from eigenfeat.rows.block import Matrix
+from eigenfeat.rows.rows import ArrayRows, Rows
 from eigenfeat.stages import Chain, KernelExpansion
 from eigenfeat.stages.kernels import DOT_PRODUCT, KERNELS, RADIAL
 

@@ -20,7 +20,7 @@ from eigenfeat.kernel.probabilities import (
 )
 from eigenfeat.kernel.problem import KernelProblem, KernelSolution
 from eigenfeat.kernel.thresholds import THRESHOLDS, one_vs_rest, thresholds
-from eigenfeat.rows import Matrix
+from eigenfeat.rows.block import Matrix
 from eigenfeat.stages import Affine, Chain, Fitted, GaussianPosteriors, HuberPosteriors, Softmax, Stage
 
 #: Labels are -1 and 1: outputs that differ by less tell no classes apart.

@@ -22,7 +22,7 @@ from eigenfeat.kernel.search import alpha_unit, classification_error
 from eigenfeat.kernel.table import SOLVERS
 from eigenfeat.kernel.thresholds import one_vs_rest, thresholds
 from eigenfeat.kernel.virtual_rows import least_margins, with_copies
-from eigenfeat.rows import Matrix
+from eigenfeat.rows.block import Matrix
 
 
 @renamed_parameters(**RENAMED, **RENAMED_LOSSES)

@@ -16,7 +16,7 @@ from eigenfeat.kernel import Loss, Squared
 from eigenfeat.kernel.conditional import about_mean
 from eigenfeat.kernel.problem import DEFAULTS, KernelProblem
 from eigenfeat.kernel.table import draws_centers
-from eigenfeat.rows import Matrix
+from eigenfeat.rows.block import Matrix
 from eigenfeat.stages.kernels import Kernel, KernelRows, default_gamma
 
 #: Centres that many classes may ask for: more make a fit of 10,000 rows take minutes.

@@ -20,7 +20,7 @@ from eigenfeat.kernel import Squared, streamed_nystrom
 from eigenfeat.kernel.problem import KernelProblem
 from eigenfeat.kernel.search import classification_error
 from eigenfeat.kernel.thresholds import one_vs_rest
-from eigenfeat.rows import ArrayRows
+from eigenfeat.rows.rows import ArrayRows
 from eigenfeat.stages import Chain
 
 #: Rows that centres are drawn from and that choices look at.

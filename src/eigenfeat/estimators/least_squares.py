@@ -24,7 +24,7 @@ from eigenfeat.least_squares.paths import SPARSE_PENALTIES
 from eigenfeat.least_squares.quotient import LeastSquaresQuotient
 from eigenfeat.least_squares.spectrum import RowSpectrum
 from eigenfeat.quotients import Regularisation
-from eigenfeat.rows import Rows
+from eigenfeat.rows.rows import Rows
 
 
 class LeastSquaresTransformer(LeastSquaresBase):

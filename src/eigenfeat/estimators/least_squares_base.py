@@ -37,7 +37,7 @@ from eigenfeat.least_squares.spectrum import RowSpectrum, decompose
 from eigenfeat.least_squares.targets import reduce
 from eigenfeat.moments import CrossMoments, Moments
 from eigenfeat.quotients import Quotient, Regularisation
-from eigenfeat.rows import Rows
+from eigenfeat.rows.rows import Rows
 from eigenfeat.stages import Affine, Chain, Fitted, KernelExpansion
 from eigenfeat.stages.kernels import CONDITIONAL, KERNELS, Kernel, KernelRows, default_gamma
 

@@ -25,7 +25,7 @@ from eigenfeat.least_squares.relation import TargetRelation, input_loadings
 from eigenfeat.least_squares.targets import class_indicator, hypergraph_factor
 from eigenfeat.moments import CrossMoments, Moments, collect_cross_moments, collect_moments
 from eigenfeat.quotients import Quotient
-from eigenfeat.rows import Rows
+from eigenfeat.rows.rows import Rows
 from eigenfeat.stages import Affine
 
 #: Of the models over a hypergraph.

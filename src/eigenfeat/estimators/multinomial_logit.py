@@ -27,7 +27,9 @@ from eigenfeat.estimators.validation import (
 )
 from eigenfeat.linear.logit import PRECONDITIONERS, LogitFit, LogitSolver
 from eigenfeat.linear.steps import Step
-from eigenfeat.rows import ArrayRows, ClassTotals, LabelledRows, RandomRows, Rows, as_row_source, coded_totals
+from eigenfeat.rows.UNKNOWN import LabelledRows, coded_totals
+from eigenfeat.rows.accumulators import ClassCounts
+from eigenfeat.rows.rows import ArrayRows, RandomAccessRows, Rows, as_rows
 from eigenfeat.stages import Affine, Chain, Fitted, Softmax
 
 
@@ -182,7 +184,7 @@ class MultinomialLogit(ScoresMixin, Estimator):
         -------
         self
         """
-        if is_stream(X) and not isinstance(X, RandomRows):
+        if is_stream(X) and not isinstance(X, RandomAccessRows):
             refuse_beside_stream(groups=groups)
             rows, keys, classes = logit_rows(self, X, y, sample_weight)
             self._fit_rows(rows, keys)
@@ -295,17 +297,17 @@ class MultinomialLogit(ScoresMixin, Estimator):
 
     # ------------------------------------------------------------------ rows
 
-    def _labelled(self, X, y, sample_weight) -> RandomRows:
+    def _labelled(self, X, y, sample_weight) -> RandomAccessRows:
         """Checked rows with their labels and weights."""
-        if isinstance(X, RandomRows):
+        if isinstance(X, RandomAccessRows):
             self.n_features_in_ = X.n_columns
             y = column_or_1d(y, warn=True)
             check_consistent_length(range(X.n_rows), y)
         else:
             X, y = self._check(X, y)
-        return as_row_source(X, y, check_weights(sample_weight, y))  # type: ignore[return-value]
+        return as_rows(X, y, check_weights(sample_weight, y))  # type: ignore[return-value]
 
-    def _keys(self, rows: RandomRows, groups) -> np.ndarray | None:
+    def _keys(self, rows: RandomAccessRows, groups) -> np.ndarray | None:
         """Which rows are left out together: those of a group, or equal ones, wherever they stand."""
         if groups is not None:
             return group_keys(groups, rows.y)
@@ -318,7 +320,7 @@ class MultinomialLogit(ScoresMixin, Estimator):
     # ------------------------------------------------------------------ fit
 
     def _solver(self, rows: Any) -> LogitSolver:
-        if not isinstance(rows, RandomRows):
+        if not isinstance(rows, RandomAccessRows):
             totals = coded_totals(rows)
             self.classes_ = totals.classes
             return self._solver_of(rows, totals)
@@ -329,7 +331,7 @@ class MultinomialLogit(ScoresMixin, Estimator):
             weights = by_class if weights is None else weights * by_class
         return self._solver_of(LabelledRows(rows, codes, weights))
 
-    def _solver_of(self, rows: Rows, totals: ClassTotals | None = None) -> LogitSolver:
+    def _solver_of(self, rows: Rows, totals: ClassCounts | None = None) -> LogitSolver:
         return LogitSolver(
             rows,
             len(self.classes_),

@@ -15,7 +15,7 @@ from eigenfeat.estimators.streaming import CheckedStream
 from eigenfeat.estimators.validation import check_moments
 from eigenfeat.moments import Moments, SymmetricForm, as_form, collect_moments
 from eigenfeat.quotients import CRITERIA, Criterion, Quotient
-from eigenfeat.rows import Rows
+from eigenfeat.rows.rows import Rows
 from eigenfeat.solvers import DenseVectors, Directions, orient
 
 

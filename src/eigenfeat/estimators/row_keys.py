@@ -7,7 +7,7 @@ from numpy.typing import DTypeLike
 from scipy import sparse
 
 from eigenfeat._compiled import compiled
-from eigenfeat.rows import Matrix
+from eigenfeat.rows.block import Matrix
 
 
 @np.errstate(over="ignore")

@@ -16,7 +16,7 @@ from eigenfeat.estimators.gaussian_mixture_score import GaussianMixtureScore
 from eigenfeat.estimators.validation import check_class_labels
 from eigenfeat.moments.forms import DenseForm, SymmetricForm
 from eigenfeat.quotients import Regularisation
-from eigenfeat.rows import ArrayRows
+from eigenfeat.rows.rows import ArrayRows
 from eigenfeat.scores.axes import LeadingAxes, leading_axes
 from eigenfeat.scores.cross_tensor import score_second_moment
 from eigenfeat.scores.tensors import ScoreFunction

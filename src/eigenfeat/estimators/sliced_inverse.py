@@ -9,7 +9,7 @@ from eigenfeat.estimators.base import QuotientTransformer
 from eigenfeat.estimators.streaming import stream_targets
 from eigenfeat.moments import Moments
 from eigenfeat.quotients import CRITERIA, Criterion
-from eigenfeat.rows import Rows, as_row_source
+from eigenfeat.rows.rows import Rows, as_rows
 
 
 class SlicedInverseRegression(QuotientTransformer):
@@ -80,7 +80,7 @@ class SlicedInverseRegression(QuotientTransformer):
     def _labelled(self, source: Rows) -> Rows:
         """Two passes: the quantiles of y, which is held for that, then the rows in their slices."""
         labels, weights = stream_targets(source)
-        return as_row_source(source, self._labels(labels, weights), weights)
+        return as_rows(source, self._labels(labels, weights), weights)
 
     # No partial_fit: slices are cut at quantiles of all of y.
     def _labels(self, y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:

@@ -14,7 +14,8 @@ from eigenfeat.estimators.base import REGULARISATION_CONSTRAINTS
 from eigenfeat.estimators.edge import ComponentsMixin, Estimator
 from eigenfeat.moments import Moments, collect_moments
 from eigenfeat.quotients import Quotient, Regularisation
-from eigenfeat.rows import Rows, TimeSamples, as_row_source
+from eigenfeat.rows.UNKNOWN import TimeSamples
+from eigenfeat.rows.rows import Rows, as_rows
 from eigenfeat.solvers import Directions, solve
 from eigenfeat.stages import BandPass, Chain, FilterBank, Fitted, SignalPower, Stage, UnitPower
 
@@ -102,7 +103,7 @@ class SpatialFilters(ComponentsMixin, Estimator):
 
     def _fit_trials(self, X: np.ndarray, target: np.ndarray, weights: np.ndarray | None) -> list[Any]:
         """Publish the filters of every problem in every band; the names of the components come back."""
-        trials = as_row_source(X)
+        trials = as_rows(X)
         self.n_channels_in_ = X.shape[1]
         chains, kept, patterns, names = [], [], [], []
         for prepared in self._preparations():
@@ -150,7 +151,7 @@ class SpatialFilters(ComponentsMixin, Estimator):
 
     def _moments(self, trials: Rows, labels: np.ndarray | None, weights: np.ndarray | None) -> Moments:
         """Moments of the samples of trials: those about the origin are mean covariances of trials."""
-        samples = TimeSamples(as_row_source(trials, labels, weights), self.n_channels_in_)
+        samples = TimeSamples(as_rows(trials, labels, weights), self.n_channels_in_)
         return collect_moments(samples, track_fourth=self._regularisation().needs_fourth_moment)
 
     def _regularisation(self) -> Regularisation:

@@ -8,7 +8,7 @@ from eigenfeat._sklearn import checked_fit
 from eigenfeat.estimators.spatial_filters import Named, SpatialFilters
 from eigenfeat.estimators.validation import check_weights
 from eigenfeat.quotients import comodulation
-from eigenfeat.rows import Rows
+from eigenfeat.rows.rows import Rows
 
 
 class SPoC(SpatialFilters):

@@ -12,24 +12,13 @@ from scipy import sparse
 from eigenfeat.estimators.magnitudes import check_magnitudes
 from eigenfeat.estimators.row_keys import row_keys
 from eigenfeat.estimators.validation import class_weights
-from eigenfeat.rows import (
-    Accumulator,
-    ArrayRows,
-    Block,
-    ClassTotals,
-    CodedStream,
-    Matrix,
-    RandomRows,
-    Rows,
-    RowView,
-    Selection,
-    StreamView,
-    current,
-    dense,
-    first_rows,
-)
-from eigenfeat.rows.dask_collections import dask_rows, is_dask
-from eigenfeat.rows.kept_rows import HeldRows
+from eigenfeat.rows.UNKNOWN import CodedStream, RowView, StreamView, first_rows
+from eigenfeat.rows.accumulators import Accumulator, ClassCounts
+from eigenfeat.rows.block import Block, Matrix, Selection, dense
+from eigenfeat.rows.rows import ArrayRows, RandomAccessRows, Rows
+from eigenfeat.rows.streaming import current
+from eigenfeat.rows.dask import dask_rows, is_dask
+from eigenfeat.rows.UNKNOWN import HeldRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +126,7 @@ def streamed(estimator: Any, source: Any, y: Any, sample_weight: Any, kind: str 
         raise ValueError(
             "A row source brings labels and weights with its rows: y is the name of a column or None, sample_weight is "
             "None. Name columns in eigenfeat.rows.open(..., label=, weight=), or give arrays of known length as "
-            "eigenfeat.rows.as_row_source(source, labels, weights)."
+            "eigenfeat.rows.as_rows(source, labels, weights)."
         )
     source = source if y is None else source.with_label(y)
     estimator.n_features_in_ = source.n_columns
@@ -181,7 +170,7 @@ def refuse_beside_stream(**given: Any) -> None:
             )
 
 
-def coded(source: Rows, totals: ClassTotals, estimator: str) -> CodedStream:
+def coded(source: Rows, totals: ClassCounts, estimator: str) -> CodedStream:
     """A stream whose labels become indices into its classes, of which there are enough."""
     if len(totals.classes) < 2:
         raise ValueError(
@@ -216,7 +205,7 @@ def held_rows(stream: CodedStream) -> ArrayRows:
 def logit_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, Any, np.ndarray]:
     """What a `MultinomialLogit` is fitted to, keys of its rows, and its classes: a stream, or rows memory holds."""
     source = streamed(estimator, X, y, sample_weight, "classes")
-    stream = coded(source, source.reduce(ClassTotals(), "labels"), type(estimator).__name__)
+    stream = coded(source, source.reduce(ClassCounts(), "labels"), type(estimator).__name__)
     classes, totals = stream.totals.classes, stream.totals
     if holds(stream, stream.n_columns):
         rows = held_rows(stream)
@@ -268,7 +257,7 @@ def streamed_new(estimator: Any, source: Rows) -> Rows:
             f"{name} was fitted with a column {other[0]!r} where this source has {other[1]!r}: open it with "
             "columns=list(model.feature_names_in_)."
         )
-    return CheckedRows(source) if isinstance(source, RandomRows) else CheckedStream(source, None, name)
+    return CheckedRows(source) if isinstance(source, RandomAccessRows) else CheckedStream(source, None, name)
 
 
 def package_version() -> str:

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from eigenfeat.export.archive import Refusal
 from eigenfeat.features.hat_products import HatProductMap
 from eigenfeat.features.maps import FEATURE_MAPS, PlainMap, PowerMap, ProductMap, SmoothSplineMap, SplineMap
-from eigenfeat.rows import RowStore
+from eigenfeat.rows.store import RowStore
 from eigenfeat.scores.autoencoder import HiddenLayer, TiedAutoencoder
 from eigenfeat.solvers import DenseVectors, DualVectors, Vectors
 from eigenfeat.stages import (

@@ -19,7 +19,7 @@ from typing import Any
 
 from eigenfeat.export.archive import Archive, Refusal, too_large
 from eigenfeat.export.known_parts import DICTIONARIES, PARTS, TUPLES, functions_of
-from eigenfeat.rows import Rows
+from eigenfeat.rows.rows import Rows
 
 MODEL_ROOMS = {
     *("estimators", "features", "kernel", "least_squares", "linear", "moments", "quotients"),

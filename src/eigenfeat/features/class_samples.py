@@ -7,7 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from eigenfeat.rows import Accumulator, ArrayRows, Block, ChosenRows, RandomRows, Rows, joined_blocks, uniforms
+from eigenfeat.rows.UNKNOWN import ChosenRows
+from eigenfeat.rows.accumulators import Accumulator
+from eigenfeat.rows.block import Block, concatenate
+from eigenfeat.rows.rows import ArrayRows, RandomAccessRows, Rows
+from eigenfeat.rows.sampling import uniforms
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +49,9 @@ def class_samples(rows: Rows, asked: ClassShares) -> Iterator[tuple[int, Block]]
         yield c, Block(own.rows(slice(None)), own.y, own.weight)
 
 
-def _chosen(rows: Rows, asked: ClassShares) -> RandomRows:
+def _chosen(rows: Rows, asked: ClassShares) -> RandomAccessRows:
     """The rows of all classes: made at once, unless they are at hand, and then not copied."""
-    if isinstance(rows, RandomRows):
+    if isinstance(rows, RandomAccessRows):
         chosen = ChosenRows(rows, asked.chosen(np.asarray(rows.y), rows.weight))
         if isinstance(rows, ArrayRows):
             return chosen
@@ -55,7 +59,7 @@ def _chosen(rows: Rows, asked: ClassShares) -> RandomRows:
     kept = rows.reduce(Sampled(asked), "samples of classes").kept
     if not kept:
         return ArrayRows(np.empty((0, rows.n_columns)), np.empty(0, dtype=np.intp))
-    block = joined_blocks(kept)
+    block = concatenate(kept)
     return ArrayRows(block.X, block.y, block.weight)
 
 

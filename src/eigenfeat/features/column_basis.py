@@ -10,7 +10,7 @@ import numpy as np
 from eigenfeat.features.column_summary import FEWEST_VALUES, ColumnSummary
 from eigenfeat.features.hat_products import HatProductMap
 from eigenfeat.features.splines import SplineMap
-from eigenfeat.rows import RowSample
+from eigenfeat.rows.sampling import RowSample
 from eigenfeat.stages import Affine, FeatureLayer, FeatureMap
 
 BASIS_COLUMNS = 600

@@ -14,7 +14,7 @@ from scipy import sparse
 from eigenfeat.features.column_rules import TREATMENTS, Decision, decide
 from eigenfeat.features.column_summary import ColumnSummary
 from eigenfeat.features.sparse_columns import decide_sparse
-from eigenfeat.rows import RowSample
+from eigenfeat.rows.sampling import RowSample
 from eigenfeat.stages import TreatedColumns
 
 SAMPLE_ROWS, SAMPLE_VALUES, FEWEST_ROWS = 20_000, 2_000_000, 2000

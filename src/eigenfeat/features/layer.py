@@ -13,7 +13,8 @@ from eigenfeat.features.pairs import auto_directions, choose_contrasts, compares
 from eigenfeat.features.subclasses import Subclasses, between_subclasses
 from eigenfeat.moments import Moments, SymmetricForm
 from eigenfeat.quotients import NO_REGULARISATION, Quotient, Regularisation, contrast
-from eigenfeat.rows import RandomRows, Rows, labelled_by_index
+from eigenfeat.rows.UNKNOWN import labelled_by_index
+from eigenfeat.rows.rows import RandomAccessRows, Rows
 from eigenfeat.solvers import Directions, solve
 from eigenfeat.stages import Affine, FeatureLayer
 
@@ -228,7 +229,7 @@ def unit_scale(moments: Moments) -> np.ndarray:
     return np.full(moments.n_features, 1.0 / np.sqrt(mean_square) if mean_square > 0 else 1.0)
 
 
-def direction_parts(rows: RandomRows, layer: FeatureLayer, coefficients: np.ndarray) -> np.ndarray:
+def direction_parts(rows: RandomAccessRows, layer: FeatureLayer, coefficients: np.ndarray) -> np.ndarray:
     """(m,): variance over rows of what each direction adds to the scores ``rows @ coefficientsᵀ``, summed over scores.
 
     The rows are those a layer makes. Columns of a direction are those a map of single projections makes of it; a map

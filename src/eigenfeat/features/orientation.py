@@ -11,7 +11,7 @@ from eigenfeat.features.class_samples import ClassShares, class_samples
 from eigenfeat.features.pairs import Contrast
 from eigenfeat.moments import Moments
 from eigenfeat.quotients import Quotient
-from eigenfeat.rows import Rows
+from eigenfeat.rows.rows import Rows
 from eigenfeat.solvers import Directions
 from eigenfeat.solvers.signs import skewness_signs
 

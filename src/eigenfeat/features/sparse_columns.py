@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from eigenfeat.features.column_rules import FEWEST_ALIKE, ZERO_GROUP, AboutZero, Decision
-from eigenfeat.rows import RowSample
+from eigenfeat.rows.sampling import RowSample
 
 UNSHIFTED = "sparse rows are not shifted"
 

@@ -26,7 +26,9 @@ from eigenfeat.features.subclasses import Subclasses, clustered
 from eigenfeat.features.tangents import Transformation, tangent_moment
 from eigenfeat.moments import Moments, collect_moments, sharded_moments
 from eigenfeat.moments.sharded import matrix_bytes
-from eigenfeat.rows import RandomRows, Rows, current, first_block, in_proportion, labelled_by_index, mapped
+from eigenfeat.rows.UNKNOWN import first_block, in_proportion, labelled_by_index, mapped
+from eigenfeat.rows.rows import RandomAccessRows, Rows
+from eigenfeat.rows.streaming import current
 from eigenfeat.stages import Affine, Chain, FeatureLayer, LayerRows, LayerStream, Stage, WithConstant
 
 MAP_SAMPLE = 20_000
@@ -115,14 +117,14 @@ class FittedLayer:
         Of a stream, whatever passes read is kept where that is cheapest (`eigenfeat.rows.keeping`).
         """
         inputs = _with_constant(rows, self.constant)
-        if isinstance(inputs, RandomRows):
+        if isinstance(inputs, RandomAccessRows):
             return LayerRows.of(inputs, self.stage)
         assert inputs.n_rows is not None
         return LayerStream.of(inputs, self.stage, inputs.n_rows)
 
     def over(self, rows: Rows) -> Rows:
         """The layer's rows for one more pass or two: those of a stream are not kept."""
-        return self.held(rows) if isinstance(rows, RandomRows) else Chain(self.stages).over(rows)
+        return self.held(rows) if isinstance(rows, RandomAccessRows) else Chain(self.stages).over(rows)
 
     def feature_names(self, inputs: Sequence[str], prefix: str = "") -> list[str]:
         """Names of the columns: inputs, where kept, then pair, rank within the pair and function of the projection."""
@@ -200,7 +202,7 @@ def fit_stack(
             below, tangents = stack.layers[-1], None
             rows = below.over(rows)
             if cut is not None and of_parts is not None:  # of arrays the projections are there already
-                of_parts = cut.relabelled(rows) if isinstance(rows, RandomRows) else below.over(of_parts)
+                of_parts = cut.relabelled(rows) if isinstance(rows, RandomAccessRows) else below.over(of_parts)
         evidence = _evidence(moments if index == 0 else None, (rows, of_parts), moments.classes, cut, layer, seconds)
         with timed(seconds, "directions"):
             if index == 0 and known is not None:
@@ -216,7 +218,7 @@ def _remembered_layer(
     evidence: LayerEvidence, layer: LayerSettings, rng: np.random.RandomState, dtype: np.dtype
 ) -> LayerDirections:
     """`find_layer`, which a fit that goes on from a checkpoint does not repeat; ``rng`` is left as it leaves it."""
-    if evidence.rows is None or isinstance(evidence.rows, RandomRows):
+    if evidence.rows is None or isinstance(evidence.rows, RandomAccessRows):
         return find_layer(evidence, layer, rng, dtype)
     found, state = current().remembered(
         "directions", lambda: (find_layer(evidence, layer, rng, dtype), rng.get_state(legacy=True))
@@ -309,7 +311,7 @@ def _subclasses(
     if rows is None or not labelled_by_index(rows):
         raise ValueError("Sub-classes need rows that are labelled, as an array, a sparse matrix or in GEMClassifier.")
     if events is not None:
-        assert isinstance(rows, RandomRows) and rows.y is not None
+        assert isinstance(rows, RandomAccessRows) and rows.y is not None
         return Subclasses.of(rows.y, events, moments.classes, rows.weight)
     assert count is not None
     return clustered(rows, moments.classes, moments.counts, count, rng)
@@ -341,7 +343,7 @@ def _evidence(
 
 def largest_class(rows: Rows) -> int | None:
     """Rows of the largest class, where labels are codes that are at hand."""
-    if not isinstance(rows, RandomRows) or not labelled_by_index(rows):
+    if not isinstance(rows, RandomAccessRows) or not labelled_by_index(rows):
         return None
     return int(np.bincount(rows.y).max())  # type: ignore[arg-type]
 

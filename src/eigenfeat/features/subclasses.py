@@ -10,7 +10,10 @@ import numpy as np
 from eigenfeat.features.class_samples import ClassShares, class_samples
 from eigenfeat.features.pairs import Contrast, Contrasts
 from eigenfeat.moments import Mixture, Moments
-from eigenfeat.rows import Block, ClassTotals, LabelledRows, Matrix, RandomRows, Rows, StreamView, dense
+from eigenfeat.rows.UNKNOWN import LabelledRows, StreamView
+from eigenfeat.rows.accumulators import ClassCounts
+from eigenfeat.rows.block import Block, Matrix, dense
+from eigenfeat.rows.rows import RandomAccessRows, Rows
 
 SAMPLE_ROWS = 4000
 """Rows of a class that its centres are found from."""
@@ -41,13 +44,13 @@ class Subclasses:
         """The rows they were found from, labelled with their sub-classes."""
         if isinstance(self.codes, NearestCentre):
             return CutStream(rows, self.codes)
-        assert isinstance(rows, RandomRows)
+        assert isinstance(rows, RandomAccessRows)
         return LabelledRows(rows, self.codes, rows.weight)
 
     @classmethod
     def streamed(cls, rows: Rows, cut: NearestCentre, classes: np.ndarray) -> Subclasses:
         """Those of a stream that have rows of positive weight: one pass."""
-        totals = CutStream(rows, cut).reduce(ClassTotals(), "sub-classes")
+        totals = CutStream(rows, cut).reduce(ClassCounts(), "sub-classes")
         places = totals.classes[totals.counts > 0].astype(np.intp)
         owners, which = np.divmod(places, cut.most)
         return cls(replace(cut, codes=places), owners, _names(owners, which, classes))
@@ -85,7 +88,7 @@ def clustered(
     nearest. Rows are labelled with indices into ``classes``, of which there are ``counts`` of positive weight.
     """
     centres = _centres(rows, counts, count, rng)
-    if not isinstance(rows, RandomRows):
+    if not isinstance(rows, RandomAccessRows):
         return Subclasses.streamed(rows, NearestCentre(centres), classes)
     labels = np.asarray(rows.y)
     step = rows.default_batch

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenfeat.moments import DenseForm
-from eigenfeat.rows import Accumulator, Block, Rows, dense
+from eigenfeat.rows.accumulators import Accumulator
+from eigenfeat.rows.block import Block, dense
+from eigenfeat.rows.rows import Rows
 
 Transformation = Callable[[np.ndarray], np.ndarray]
 

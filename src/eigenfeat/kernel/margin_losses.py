@@ -32,7 +32,7 @@ from eigenfeat.kernel.problem import DEFAULTS, KernelProblem, KernelRequest, Ker
 from eigenfeat.kernel.sampled_preconditioner import SampledPreconditioner, SampledRows
 from eigenfeat.kernel.search import codes_of, over_rows
 from eigenfeat.kernel.subset import MAX_ENTRIES
-from eigenfeat.rows.blocks import row_blocks
+from eigenfeat.rows.block import row_blocks
 
 #: Alphas that are tried on held-out rows, the strongest first: each fit starts from the last.
 HELD_OUT_ALPHAS = tuple((10.0 ** np.arange(1.0, -5.01, -1.0)).tolist())

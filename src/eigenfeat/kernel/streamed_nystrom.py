@@ -9,12 +9,14 @@ import numpy as np
 
 from eigenfeat.kernel.nystrom import Preconditioner, conjugate_gradients, warn_unless
 from eigenfeat.kernel.problem import DEFAULTS, KernelProblem, KernelRequest, KernelSolution
-from eigenfeat.rows import Accumulator, Block, ClassTotals, Rows
+from eigenfeat.rows.accumulators import Accumulator, ClassCounts
+from eigenfeat.rows.block import Block
+from eigenfeat.rows.rows import Rows
 from eigenfeat.stages.kernels import Kernel, KernelRows
 
 
 def solve(
-    source: Rows, totals: ClassTotals, problem: KernelProblem, request: KernelRequest = DEFAULTS
+    source: Rows, totals: ClassCounts, problem: KernelProblem, request: KernelRequest = DEFAULTS
 ) -> KernelSolution:
     """The solution over all rows of a source.
 
@@ -22,7 +24,7 @@ def solve(
     ----------
     source : Rows
         Rows with codes of their classes and weights.
-    totals : ClassTotals
+    totals : ClassCounts
         Of these codes.
     problem : KernelProblem
         Over a sample of the rows: kernel, penalty, alpha, and centres that are points are taken of it.
@@ -42,7 +44,7 @@ def solve(
 class StreamedEquations:
     """Products with K̃ᵀWK̃ and the right-hand sides, as `eigenfeat.kernel.nystrom` has them in memory."""
 
-    def __init__(self, source: Rows, totals: ClassTotals, problem: KernelProblem) -> None:
+    def __init__(self, source: Rows, totals: ClassCounts, problem: KernelProblem) -> None:
         self.source, self.kernel, self.centers = source, problem.kernel.kernel, problem.expanded_over
         self.total = float(totals.weights.sum())
         shares = totals.weights / self.total

@@ -18,7 +18,10 @@ from eigenfeat.linear.by_weight import heaviest, histogram
 from eigenfeat.linear.last_scores import LastScores
 from eigenfeat.linear.objective import LogitObjective, row_losses
 from eigenfeat.linear.passes import Passes
-from eigenfeat.rows import Accumulator, Block, Expand, joined_blocks, uniforms
+from eigenfeat.rows.accumulators import Accumulator
+from eigenfeat.rows.block import Block, concatenate
+from eigenfeat.rows.rows import Decoder
+from eigenfeat.rows.sampling import uniforms
 
 LAST_SCORES = LastScores()
 """Of the last passes for a gradient in this process."""
@@ -62,7 +65,7 @@ class BlockObjectives:
         Of the rows: tells their scores from those of others.
     """
 
-    expand: Expand
+    expand: Decoder
     n_classes: int
     smoothing: float
     constant: bool
@@ -284,7 +287,7 @@ class CurvedSample(Accumulator):
             self._take(heaviest(self.masses, self.uniforms, self.count + 1)[0])
 
     def _take(self, chosen: np.ndarray) -> None:
-        self.kept = [joined_blocks(self.kept).part(chosen)]
+        self.kept = [concatenate(self.kept).part(chosen)]
         self.curvatures, self.masses = self.curvatures[chosen], self.masses[chosen]
         self.uniforms = self.uniforms[chosen]
 

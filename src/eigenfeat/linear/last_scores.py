@@ -10,7 +10,7 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from eigenfeat.rows import current
+from eigenfeat.rows.streaming import current
 
 SHARE = 8
 """The part, one in so many, of the memory limit that scores may take."""

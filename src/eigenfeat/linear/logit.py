@@ -24,7 +24,8 @@ from eigenfeat.linear.row_basis import RowBasis, is_wide
 from eigenfeat.linear.sample_start import end_of_sample, shares_to_start_from
 from eigenfeat.linear.steps import Step
 from eigenfeat.linear.streamed import StreamedObjective
-from eigenfeat.rows import ClassTotals, RandomRows, Rows
+from eigenfeat.rows.accumulators import ClassCounts
+from eigenfeat.rows.rows import RandomAccessRows, Rows
 
 # Relative gap below which Newton steps take over: their model is trusted there, and few rows still curve. Those of
 # smoothed labels all do, and products with their Hessian stay as dear as passes. Neither is critical: on digits
@@ -107,7 +108,7 @@ class LogitSolver:
         The rows (`eigenfeat.rows`) with their labels, 0..n_classes-1, and, where there are any, weights: non-negative,
         and only their ratios matter. Of a stream nothing is held: see `eigenfeat.linear.streamed`.
     n_classes : int
-    totals : ClassTotals, optional
+    totals : ClassCounts, optional
         Rows and weight of every class of a stream, where they are known; a pass otherwise.
     fit_intercept : bool
     smoothing : float
@@ -122,8 +123,8 @@ class LogitSolver:
     Examples
     --------
     >>> import numpy as np
-    >>> from eigenfeat.rows import as_row_source
-    >>> rows = as_row_source(np.array([[0.0], [1.0], [2.0], [3.0]]), labels=[0, 0, 1, 1])
+    >>> from eigenfeat.rows import as_rows
+    >>> rows = as_rows(np.array([[0.0], [1.0], [2.0], [3.0]]), labels=[0, 0, 1, 1])
     >>> solver = LogitSolver(rows, n_classes=2)
     >>> path = [solver.fit(alpha) for alpha in (1.0, 0.1)]
     >>> path[1].objective < path[0].objective
@@ -135,7 +136,7 @@ class LogitSolver:
         source: Rows,
         n_classes: int,
         *,
-        totals: ClassTotals | None = None,
+        totals: ClassCounts | None = None,
         fit_intercept: bool = True,
         smoothing: float = 0.0,
         solver: str = "auto",
@@ -145,13 +146,13 @@ class LogitSolver:
     ) -> None:
         self._basis: RowBasis | None = None
         options: Any = {"fit_intercept": fit_intercept, "smoothing": smoothing}
-        if isinstance(source, RandomRows):
+        if isinstance(source, RandomAccessRows):
             self.objective: Any = LogitObjective.of(source, n_classes, batch_size=batch_size, n_jobs=n_jobs, **options)
         else:
-            totals = source.reduce(ClassTotals(), "labels") if totals is None else totals
+            totals = source.reduce(ClassCounts(), "labels") if totals is None else totals
             self.objective = StreamedObjective.of(source, totals, batch_size=batch_size, n_jobs=n_jobs, **options)
         self._asked, self._table_row = solver, PRECONDITIONERS.choose(solver, self.objective, None)
-        if isinstance(source, RandomRows):
+        if isinstance(source, RandomAccessRows):
             self._leave_span_and_weightless(source)
         self._rng = check_random_state(random_state)
         self._sample: Any = None
@@ -161,7 +162,7 @@ class LogitSolver:
         self._built_at = (1.0, 1.0)
         self._passes_since_build = 0.0
 
-    def _leave_span_and_weightless(self, source: RandomRows) -> None:
+    def _leave_span_and_weightless(self, source: RandomAccessRows) -> None:
         """Few rows in coordinates of their span; rows without weight left out."""
         passes, labels, weights = self.objective.passes, self.objective.labels, self.objective.weights
         self._basis = RowBasis.of(source) if self.solver in ("gram", "classes") and is_wide(source) else None
@@ -396,4 +397,4 @@ class LogitSolver:
         """Cost of a new preconditioner in passes."""
         passes = self._curving.passes
         n_columns, n_classes = self.objective.shape
-        return build_cost(self.solver, passes.n_rows, n_columns, n_classes, passes.source.pass_width)
+        return build_cost(self.solver, passes.n_rows, n_columns, n_classes, passes.source.floats_per_row)

@@ -17,7 +17,9 @@ from eigenfeat._compiled import compiled
 from eigenfeat.linear.by_weight import evenness, heaviest, histogram, light_below
 from eigenfeat.linear.calibration import left_out_parts
 from eigenfeat.linear.passes import Passes, has_sparse_rows
-from eigenfeat.rows import ChosenRows, RandomRows, uniforms
+from eigenfeat.rows.UNKNOWN import ChosenRows
+from eigenfeat.rows.rows import RandomAccessRows
+from eigenfeat.rows.sampling import uniforms
 
 LIGHT_SHARE = 1e-4
 """Of the trace of the Hessian: the rows that hold no more are left out of products with it."""
@@ -82,7 +84,7 @@ class LogitObjective:
     @classmethod
     def of(
         cls,
-        source: RandomRows,
+        source: RandomAccessRows,
         n_classes: int,
         *,
         fit_intercept: bool,

@@ -14,19 +14,11 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import get_blas_funcs
 
-from eigenfeat.rows import (
-    Matrix,
-    RandomRows,
-    RowProducts,
-    Rows,
-    Selection,
-    dense,
-    first_rows,
-    over_parts,
-    products_with,
-    row_blocks,
-)
-from eigenfeat.rows.blocks import N_PARTS
+from eigenfeat.rows.UNKNOWN import first_rows
+from eigenfeat.rows.block import Matrix, Selection, dense, map_parts, row_blocks
+from eigenfeat.rows.products import RowProducts, products_with
+from eigenfeat.rows.rows import RandomAccessRows, Rows
+from eigenfeat.rows.UNKNOWN import N_PARTS
 
 MAX_FLOAT64_GRAM = 2000
 """Columns above which a Gram matrix is in float32: it only steers steps, and takes half the time and memory so."""
@@ -41,7 +33,7 @@ class Passes:
 
     Parameters
     ----------
-    source : RandomRows
+    source : RandomAccessRows
         Φ without its constant column.
     constant : bool
         Whether a column of ones is appended: the intercept.
@@ -54,7 +46,7 @@ class Passes:
         Threads; by default as many as linear algebra may use.
     """
 
-    source: RandomRows
+    source: RandomAccessRows
     constant: bool = True
     index: np.ndarray | None = None
     batch_size: int | None = None
@@ -91,7 +83,7 @@ class Passes:
             for positions in part:
                 scores[positions] = self._forward(products, positions, coefficients)
 
-        over_parts(self._blocks(self.source.pass_width), run, self.n_jobs)
+        map_parts(self._blocks(self.source.floats_per_row), run, self.n_jobs)
         return scores
 
     def there_and_back(self, coefficients: np.ndarray, between: Between, squared: bool = False) -> np.ndarray:
@@ -108,7 +100,7 @@ class Passes:
                 own_constant += values.sum(axis=0, dtype=np.float64)
             return products, own_constant
 
-        for products, own_constant in over_parts(self._blocks(self.source.pass_width), run, self.n_jobs):
+        for products, own_constant in map_parts(self._blocks(self.source.floats_per_row), run, self.n_jobs):
             whole.merge(products)
             constant += own_constant
         return np.concatenate([whole.total(), constant])

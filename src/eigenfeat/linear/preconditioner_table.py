@@ -12,7 +12,7 @@ from eigenfeat.linear.passes import has_sparse_rows
 from eigenfeat.linear.preconditioners import DiagonalPreconditioner, GramPreconditioner, PreconditionerRequest
 from eigenfeat.linear.row_basis import few_rows, is_wide
 from eigenfeat.linear.sample_preconditioner import SamplePreconditioner
-from eigenfeat.rows import RandomRows
+from eigenfeat.rows.rows import RandomAccessRows
 from eigenfeat.solvers import Need, Solver, SolverTable
 from eigenfeat.stages.layer import FACTORED
 
@@ -42,7 +42,7 @@ MIN_GRAM_ROWS = 10_000
 FREE_OPERATIONS = 1e6
 # A pass does few operations on a number it has read: it takes this many times as long as a matrix product of
 # equal work. Measured (benchmarks/speed/constants.py) 3.2-3.4 with ten classes, 8.5-10.6 with two; 9 and 15 a number of
-# `pass_width` where features are not formed.
+# `floats_per_row` where features are not formed.
 PASS_SLOWNESS = 8.0
 
 
@@ -50,12 +50,12 @@ def _suits_gram(objective: LogitObjective, request: PreconditionerRequest | None
     source = objective.passes.source
     is_sparse = has_sparse_rows(source)
     too_wide = source.n_columns > (MAX_SPARSE_GRAM_COLUMNS if is_sparse else MAX_GRAM_COLUMNS)
-    return not too_wide or (isinstance(source, RandomRows) and is_wide(source) and not is_sparse)
+    return not too_wide or (isinstance(source, RandomAccessRows) and is_wide(source) and not is_sparse)
 
 
 def _suits_sample(objective: LogitObjective, request: PreconditionerRequest | None) -> bool:
     source = objective.passes.source
-    few = isinstance(source, RandomRows) and is_wide(source)
+    few = isinstance(source, RandomAccessRows) and is_wide(source)
     if not MIN_SAMPLE_COLUMNS <= source.n_columns <= MAX_SAMPLE_COLUMNS or few or has_sparse_rows(source):
         return False
     if request is None or source.n_columns > MAX_GRAM_COLUMNS:
@@ -82,7 +82,7 @@ def damping_in_penalties(objective: LogitObjective, request: PreconditionerReque
     return probe.damping / objective.alpha if objective.alpha else np.inf
 
 
-IN_MEMORY = Need(lambda objective, request: isinstance(objective.passes.source, RandomRows), "rows in memory")
+IN_MEMORY = Need(lambda objective, request: isinstance(objective.passes.source, RandomAccessRows), "rows in memory")
 
 #: What "auto" takes for which rows; solving is building the preconditioner.
 #:

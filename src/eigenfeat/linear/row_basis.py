@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
-from eigenfeat.rows import ArrayRows, RandomRows, dense, row_blocks
+from eigenfeat.rows.block import dense, row_blocks
+from eigenfeat.rows.rows import ArrayRows, RandomAccessRows
 
 MAX_ROWS = 5000
 """Rows above which their Gram matrix is no longer quick to factor, or small."""
@@ -21,7 +22,7 @@ BLOCK_NUMBERS = 2**24
 """Rows times columns of a block that products are made of."""
 
 
-def is_wide(source: RandomRows) -> bool:
+def is_wide(source: RandomAccessRows) -> bool:
     """Whether rows are so few, beside their columns, that coordinates in their span pay."""
     return few_rows(source.n_rows, source.n_columns)
 
@@ -37,19 +38,19 @@ class RowBasis:
 
     Attributes
     ----------
-    source : RandomRows
+    source : RandomAccessRows
     chosen : (r,) array of int
         The rows Φ₁, the farthest from the span of those before it first; repeated rows, and sums of others, are none.
     factor : (n_rows, r) array
         L, of which L₁, its rows ``chosen``, is lower triangular.
     """
 
-    source: RandomRows
+    source: RandomAccessRows
     chosen: np.ndarray
     factor: np.ndarray
 
     @classmethod
-    def of(cls, source: RandomRows) -> RowBasis:
+    def of(cls, source: RandomAccessRows) -> RowBasis:
         # In float64 whatever the rows are: directions that float32 holds well have squares that it does not.
         gram = np.zeros((source.n_rows, source.n_rows), order="F")
         for i, chosen in enumerate(blocks := _blocks(source)):
@@ -90,7 +91,7 @@ class RowBasis:
         )
 
 
-def _blocks(source: RandomRows, n_rows: int | None = None) -> list[slice]:
+def _blocks(source: RandomAccessRows, n_rows: int | None = None) -> list[slice]:
     """Tall blocks: every two of them are made, and turned into float64, to be multiplied."""
     n_rows = source.n_rows if n_rows is None else n_rows
     return row_blocks(n_rows, source.n_columns, 8, max(512, BLOCK_NUMBERS // source.n_columns))

@@ -11,7 +11,8 @@ from scipy import linalg
 
 from eigenfeat._threads import blas_threads
 from eigenfeat.linear.passes import Passes
-from eigenfeat.rows import over_parts, products_with, row_blocks
+from eigenfeat.rows.block import map_parts, row_blocks
+from eigenfeat.rows.products import products_with
 
 #: Rows a block of the Gram matrix, where they are made: making them once more for every other block takes little beside
 #: the products.
@@ -55,7 +56,7 @@ def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
         for part in parts:
             np.matmul(A[part], B, out=product[part])
 
-    over_parts(row_blocks(len(A), 1, 1, -(-len(A) // blas_threads())), run)
+    map_parts(row_blocks(len(A), 1, 1, -(-len(A) // blas_threads())), run)
     return product
 
 

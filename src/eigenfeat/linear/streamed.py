@@ -38,7 +38,9 @@ from eigenfeat.linear.objective import (
 )
 from eigenfeat.linear.passes import Passes
 from eigenfeat.linear.steps import part_way
-from eigenfeat.rows import ClassTotals, Rows, joined_and_freed, joined_blocks
+from eigenfeat.rows.accumulators import ClassCounts
+from eigenfeat.rows.block import concatenate, concatenate_and_free
+from eigenfeat.rows.rows import Rows
 
 STEPS_A_PASS = 8
 """Halvings of a step that one pass tries together; twice as many in every further pass."""
@@ -98,7 +100,7 @@ class StreamedObjective:
     def of(
         cls,
         source: Rows,
-        totals: ClassTotals,
+        totals: ClassCounts,
         *,
         fit_intercept: bool,
         smoothing: float,
@@ -174,13 +176,13 @@ class StreamedObjective:
         """The same over about a share of the rows, drawn by their places: in memory, or where the rows are."""
         draw = Draw(share, seed, self.blocks.left_out)
         if self.compact.is_local:
-            block = joined_and_freed(self.compact.reduce(DrawnRows(draw), "rows to start from").kept)
+            block = concatenate_and_free(self.compact.reduce(DrawnRows(draw), "rows to start from").kept)
             labels = np.asarray(block.y, dtype=np.intp)
             weights = np.ones(block.n_rows) if block.weight is None else block.weight
             passes = self.blocks.passes(block)
             return LogitObjective(passes, labels, weights / weights.sum(), self.n_classes, self.alpha, self.smoothing)
         compact = self.compact.persisted((draw,))
-        totals = compact.reduce(ClassTotals(), "rows to start from")
+        totals = compact.reduce(ClassCounts(), "rows to start from")
         blocks = replace(self.blocks, total=float(totals.weights.sum()), left_out=None, name=uuid4().hex)
         return replace(self, passes=replace(self.passes, n_rows=totals.n_rows), compact=compact, blocks=blocks)
 
@@ -202,7 +204,7 @@ class StreamedObjective:
         C = np.zeros(self.shape) if point is None else point.coefficients
         empty = CurvedSample(self.blocks, C, n_rows if scale is not None else self.passes.n_rows, seed, scale)
         found = self.compact.reduce(empty, "rows of a Gram matrix").thinned()
-        block = joined_blocks(found.kept)
+        block = concatenate(found.kept)
         return self.blocks.passes(block), found.curvatures * np.maximum(1.0, found.least / found.masses)
 
     # ------------------------------------------------------------------ rows left out

@@ -11,7 +11,9 @@ import numpy as np
 from eigenfeat.moments.base import Moments
 from eigenfeat.moments.dense_moments import DenseMoments
 from eigenfeat.moments.row_moments import RowMoments
-from eigenfeat.rows import Accumulator, Block, as_row_source
+from eigenfeat.rows.accumulators import Accumulator
+from eigenfeat.rows.block import Block
+from eigenfeat.rows.rows import as_rows
 
 
 def empty_moments(
@@ -94,7 +96,7 @@ def collect_moments(
     array([[2. , 0.5],
            [0. , 2. ]])
     """
-    source = as_row_source(rows, y, sample_weight)
+    source = as_rows(rows, y, sample_weight)
     total = source.n_rows if n_rows is None else n_rows
     moments = empty_moments(total, source.n_columns, classes, track_fourth=track_fourth, form=form)
     return source.reduce(MomentsOf(moments), "moments").moments

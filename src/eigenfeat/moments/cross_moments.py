@@ -9,7 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from eigenfeat.moments.dense_moments import BLOCK_BYTES, DenseMoments
-from eigenfeat.rows import Accumulator, Block, as_row_source
+from eigenfeat.rows.accumulators import Accumulator
+from eigenfeat.rows.block import Block
+from eigenfeat.rows.rows import as_rows
 
 
 class CrossMoments:
@@ -149,7 +151,7 @@ def collect_cross_moments(rows: Any, y: Any = None, sample_weight: Any = None) -
     array([[1.33]])
     """
     targets = y.tocsr() if sparse.issparse(y) else y if y is None else np.asarray(y)
-    source = as_row_source(rows, None, sample_weight)
+    source = as_rows(rows, None, sample_weight)
     return source.reduce(CrossMomentsOf(CrossMoments(), targets), "moments").moments
 
 

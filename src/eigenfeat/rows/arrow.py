@@ -13,7 +13,7 @@ import numpy as np
 
 from eigenfeat.rows.columns import Name, Reading, floating
 from eigenfeat.rows.missing import without_gaps
-from eigenfeat.rows.source import Rows
+from eigenfeat.rows.rows import Rows
 from eigenfeat.rows.streams import Batch, FileRows
 
 # Rows that are written from columns at a time: the rows stay in cache until all of their columns are there.

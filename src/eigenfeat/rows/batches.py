@@ -12,7 +12,7 @@ from scipy import sparse
 from eigenfeat.rows.arrow import ArrowRows, pyarrow
 from eigenfeat.rows.columns import Reading, floating
 from eigenfeat.rows.missing import without_gaps
-from eigenfeat.rows.source import Rows
+from eigenfeat.rows.rows import Rows
 from eigenfeat.rows.streams import Batch, FileRows
 
 Factory = Callable[[], Iterable[Any]]

@@ -10,12 +10,13 @@ import numpy as np
 from eigenfeat.rows.columns import Reading, floating
 from eigenfeat.rows.missing import without_gaps
 from eigenfeat.rows.read_ahead import read_ahead
-from eigenfeat.rows.source import Block, Matrix, RandomRows, Rows, Selection
-from eigenfeat.rows.statistics import AnyAccumulator
+from eigenfeat.rows.block import Block, Matrix, Selection
+from eigenfeat.rows.rows import RandomAccessRows, Rows
+from eigenfeat.rows.accumulators import AnyAccumulator
 from eigenfeat.rows.streams import STREAM_BYTES, Batch
 
 
-class MemoryMapRows(RandomRows):
+class MemoryMapRows(RandomAccessRows):
     """Columns of a memory map, read as they are asked for, in any order, and ahead in a pass.
 
     Parameters

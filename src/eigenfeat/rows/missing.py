@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenfeat.rows.source import Rows
+from eigenfeat.rows.rows import Rows
 from eigenfeat.rows.streams import Batch
 
 Missing = str | float | Mapping[Any, float]

@@ -16,7 +16,7 @@ from eigenfeat.rows.csv_files import CSV_DELIMITERS, CsvRows, plain_suffix
 from eigenfeat.rows.datasets import DATASET_FORMATS, DatasetRows
 from eigenfeat.rows.memory_maps import MemoryMapRows, open_npy
 from eigenfeat.rows.missing import column_means
-from eigenfeat.rows.source import Rows
+from eigenfeat.rows.rows import Rows
 from eigenfeat.rows.svmlight import OPENERS, SVMLIGHT_SUFFIXES, SvmlightRows
 
 

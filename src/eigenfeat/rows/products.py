@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from eigenfeat.rows.source import Matrix, RandomRows, Selection
+from eigenfeat.rows.block import Matrix, Selection
 
 
 class RowProducts(Protocol):
@@ -43,7 +43,7 @@ class RowProducts(Protocol):
 class BlockProducts:
     """Products with blocks that are formed, or with the squares of their entries."""
 
-    source: RandomRows
+    source: Any
     coefficients: np.ndarray
     squared: bool = False
     _block: Matrix = field(init=False, default=None)
@@ -72,7 +72,7 @@ class BlockProducts:
 
 
 @dataclass(eq=False)
-class ChosenProducts:
+class TakenProducts:
     """Products with chosen rows of a source."""
 
     products: RowProducts
@@ -82,8 +82,8 @@ class ChosenProducts:
     def of_few_inputs(self) -> bool:
         return self.products.of_few_inputs
 
-    def anew(self) -> ChosenProducts:
-        return ChosenProducts(self.products.anew(), self.index)
+    def anew(self) -> TakenProducts:
+        return TakenProducts(self.products.anew(), self.index)
 
     def scores(self, selection: Selection) -> np.ndarray:
         return self.products.scores(self.index[selection])
@@ -91,14 +91,14 @@ class ChosenProducts:
     def add(self, values: np.ndarray) -> None:
         self.products.add(values)
 
-    def merge(self, other: ChosenProducts) -> None:
+    def merge(self, other: TakenProducts) -> None:
         self.products.merge(other.products)
 
     def total(self) -> np.ndarray:
         return self.products.total()
 
 
-def products_with(source: RandomRows, coefficients: np.ndarray, squared: bool = False) -> RowProducts:
+def products_with(source: Any, coefficients: np.ndarray, squared: bool = False) -> RowProducts:
     """The source's own products where it has any, of formed blocks otherwise; coefficients are (n_columns, k)."""
     coefficients = np.ascontiguousarray(coefficients, dtype=source.dtype)
     return source.products(coefficients, squared) or BlockProducts(source, coefficients, squared)

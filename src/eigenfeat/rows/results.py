@@ -12,7 +12,7 @@ import numpy as np
 from eigenfeat._destination import replacing
 from eigenfeat.rows.arrow import pyarrow
 from eigenfeat.rows.progress import Progress
-from eigenfeat.rows.source import Rows
+from eigenfeat.rows.rows import Rows
 from eigenfeat.rows.streaming import current
 
 SUFFIXES = (".parquet", ".feather", ".arrow", ".csv")
@@ -86,7 +86,7 @@ def write(
     >>> X = np.random.default_rng(0).normal(size=(100, 3))
     >>> model = FisherLDA().fit(X, X[:, 0] > 0)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     eigenfeat.rows.write(f"{folder}/z.parquet", model.transform, eigenfeat.rows.as_row_source(X), ["z"])
+    ...     eigenfeat.rows.write(f"{folder}/z.parquet", model.transform, eigenfeat.rows.as_rows(X), ["z"])
     100
     """
     path = Path(path)

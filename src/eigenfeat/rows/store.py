@@ -15,7 +15,7 @@ class RowStore:
     Parameters
     ----------
     rows : (n, d) array or CSR matrix, floating
-        Kept by reference.
+        CacheDecision by reference.
     """
 
     # A full Gram matrix above this many bytes is not cached: blocks are computed as they are asked for.

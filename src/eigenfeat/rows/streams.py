@@ -11,7 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from eigenfeat.rows.read_ahead import read_ahead
-from eigenfeat.rows.source import Block, Matrix, Rows, Selection, part_of
+from eigenfeat.rows.block import Block, Matrix, Selection, take
+from eigenfeat.rows.rows import Rows
 
 #: Bytes of a block where nobody says how many rows: enough for long products, little beside the memory of a machine.
 STREAM_BYTES = 16_000_000
@@ -27,7 +28,7 @@ class Batch(NamedTuple):
     weight: np.ndarray | None = None
 
     def part(self, selection: Selection) -> Batch:
-        return Batch(self.X[selection], part_of(self.y, selection), part_of(self.weight, selection))
+        return Batch(self.X[selection], take(self.y, selection), take(self.weight, selection))
 
 
 class FileRows(Rows):

@@ -32,7 +32,7 @@ import numpy as np
 from numpy.polynomial import polynomial
 from scipy.special import expit
 
-from eigenfeat.rows import Matrix
+from eigenfeat.rows.block import Matrix
 from eigenfeat.scores.tensors import DerivativeTensors, ScoreFunction, same_images
 from eigenfeat.stages import Stage
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from eigenfeat.rows import Accumulator, Block
+from eigenfeat.rows.accumulators import Accumulator
+from eigenfeat.rows.block import Block
 from eigenfeat.scores.training import AutoencoderTrainer, column_moments
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eigenfeat.rows import Matrix
+from eigenfeat.rows.block import Matrix
 from eigenfeat.solvers import DenseVectors, Vectors
 from eigenfeat.stages.stage import Stage
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenfeat._threads import blas_for_this_thread, one_blas_thread
-from eigenfeat.rows import Matrix, RandomRows, Rows, as_row_source, held, mapped, over_parts, row_blocks
+from eigenfeat.rows.UNKNOWN import held, mapped
+from eigenfeat.rows.block import Matrix, map_parts, row_blocks
+from eigenfeat.rows.rows import RandomAccessRows, Rows, as_rows
 from eigenfeat.stages.stage import Stage
 
 FEW_ROWS = 256
@@ -82,8 +84,8 @@ class Chain(Stage):
         n_jobs : int, optional
             Threads; by default as many as linear algebra may use. The result does not depend on it.
         """
-        source = as_row_source(X)
-        if not isinstance(source, RandomRows):
+        source = as_rows(X)
+        if not isinstance(source, RandomAccessRows):
             return held(self.over(source), batch_size=None)
         if source.n_rows == 0:
             return np.empty((0, self.n_columns(source.n_columns)), dtype=source.dtype)
@@ -103,7 +105,7 @@ class Chain(Stage):
             for chosen in part:
                 results[chosen] = chain.apply(source.rows(chosen))
 
-        over_parts(blocks[1:], run, n_jobs)
+        map_parts(blocks[1:], run, n_jobs)
         return results
 
 

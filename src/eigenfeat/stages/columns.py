@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from eigenfeat.rows import Matrix
+from eigenfeat.rows.block import Matrix
 from eigenfeat.stages.stage import Stage
 
 

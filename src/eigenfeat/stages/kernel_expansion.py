@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from eigenfeat.rows import Matrix
+from eigenfeat.rows.block import Matrix
 from eigenfeat.stages.kernels import Kernel, KernelRows
 from eigenfeat.stages.stage import Stage
 

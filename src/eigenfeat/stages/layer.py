@@ -9,26 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from eigenfeat._threads import blas_threads
-from eigenfeat.rows import (
-    ArrayRows,
-    Block,
-    BlockProducts,
-    Expand,
-    MappedRows,
-    Matrix,
-    RandomRows,
-    RowProducts,
-    Rows,
-    RowView,
-    Selection,
-    StreamView,
-    Through,
-    dense,
-    held,
-    mapped,
-)
-from eigenfeat.rows.keeping import Candidate, Kept, choose, choose_elsewhere, kept
+from eigenfeat.rows.block import Block, Matrix, Selection, dense, take
+from eigenfeat.rows.cache import CacheDecision, cache_at, decide, persisted, shown
+from eigenfeat.rows.functions import ApplyRowMap
+from eigenfeat.rows.products import BlockProducts, RowProducts
+from eigenfeat.rows.rows import ArrayRows, Decoder, MappedRows, RandomAccessRows, Rows
+from eigenfeat.rows.streaming import current
 from eigenfeat.solvers import DenseVectors
 from eigenfeat.stages.affine import Affine
 from eigenfeat.stages.feature_map import FeatureMap
@@ -36,10 +22,9 @@ from eigenfeat.stages.pieces import MAX_CLASSES, PieceProducts, Pieces
 from eigenfeat.stages.stage import Stage
 
 FACTORED = 1.6
-"""What a fit to the rows of a layer takes beside them: a factored Gram matrix, and the part of it being summed."""
-PROJECTING_SPEED = 4e10
-"""Multiplications, each with its addition, a second with which a core projects rows, for the choice of what to keep:
-assumed."""
+"""Gram matrices that a fit to the rows of a layer needs memory for beside them: one factored, and a part being summed."""
+WORKERS_SHARE = 0.5
+"""Of the memory of workers that stored rows may take: beyond 0.6 of it `distributed` writes them to disk."""
 
 MAX_INPUTS = 64
 """Inputs at most for projections to be made again in every pass, when they are eight times as many: that is no slower
@@ -82,8 +67,8 @@ class FeatureLayer(Stage):
     def n_columns(self, n_inputs: int) -> int:
         return self._n_kept(n_inputs) + self.feature_map.n_columns(self.projection.n_columns(n_inputs))
 
-    def pass_width(self, n_inputs: int) -> int:
-        """Numbers that a pass makes of a row: features are not formed where their map knows its pieces."""
+    def floats_per_row(self, n_inputs: int) -> int:
+        """Return the numbers a pass makes of a row: features are not formed where their map knows its pieces."""
         n_projections = self.projection.n_columns(n_inputs)
         pieces = self.feature_map.pieces(n_projections)
         n_mapped = self.feature_map.n_columns(n_projections) if pieces is None else 2 * n_projections
@@ -151,25 +136,89 @@ class LayerScores(Stage):
         return max(n_inputs, 2 * self.projection.n_columns(n_inputs))
 
 
+def layer_rows(rows: Rows, layer: FeatureLayer) -> Rows:
+    """Return the rows a layer makes of others for many passes, their projections (or few inputs) cached.
+
+    In memory they have random access. Of a stream the projections are cached where they fit, in memory or on disk,
+    else its inputs; rows on a cluster are kept by the workers.
+    """
+    if rows.random_access:
+        return LayerRows.of(rows, layer)
+    assert rows.n_rows is not None
+    layer = layer.astype(rows.dtype)
+    with_projections = rows.apply(WithProjections(layer))
+    n_projections = layer.projection.n_columns(rows.n_columns)
+    n_inputs = with_projections.n_columns - n_projections
+    stored, decision = current().remembered(
+        "where a layer is cached", lambda: _choose_stored(rows, with_projections, layer, rows.n_rows)
+    )
+    decoder = LayerDecoder(layer, n_inputs if stored == "projections" else None)
+    source = with_projections if stored == "projections" else rows
+    narrow = cache_at(source, rows.n_rows, decision) if rows.is_local else persisted(source)
+    changed = {"n_columns": layer.n_columns(rows.n_columns)}
+    return CachedLayerRows(rows, ApplyRowMap(layer, rows.dtype), changed, layer, narrow, decoder, decision)
+
+
+def _choose_stored(rows: Rows, with_projections: Rows, layer: FeatureLayer, n_rows: int) -> tuple[str, CacheDecision]:
+    """Decide whether to store inputs or projections, and where: the first of those that fits."""
+    names = {"projections": with_projections, "inputs": rows}
+    if _cheap_to_project(rows.n_columns, layer.projection.n_columns(rows.n_columns)):
+        del names["projections"]
+    if not rows.is_local:
+        return _choose_on_workers(rows, names, n_rows)
+    n_features = layer.n_columns(rows.n_columns)
+    reserved = int(FACTORED * n_features**2) * rows.dtype.itemsize
+    decisions = {name: decide(each, n_rows, reserved) for name, each in names.items()}
+    for where in ("memory", "disk", "source"):
+        name = next((name for name, decision in decisions.items() if decision.where == where), None)
+        if where == "source":
+            name = "inputs"  # read again, and projected again
+        if name is not None:
+            return name, decisions[name]
+    raise AssertionError("inputs can always be read again")
+
+
+def _choose_on_workers(rows: Rows, names: dict[str, Rows], n_rows: int) -> tuple[str, CacheDecision]:
+    """Decide the same on a cluster, where the inputs are there already."""
+    source: Any = rows
+    while isinstance(source, MappedRows):
+        source = source.source
+    sizes = {name: n_rows * each.n_columns * each.dtype.itemsize for name, each in names.items()}
+    memory = source.memory
+    free = WORKERS_SHARE * memory - 2 * sizes["inputs"]  # the collection, and the rows made of it
+    name = "projections" if sizes.get("projections", np.inf) <= free else "inputs"
+    return name, CacheDecision("workers", sizes[name], f"{shown(sizes[name])}, {shown(memory)} of memory of all workers")
+
+
+def _cheap_to_project(n_inputs: int, n_projections: int) -> bool:
+    """Tell whether projections are better made in every pass than cached."""
+    return n_inputs <= min(MAX_INPUTS, n_projections // 8)
+
+
 @dataclass(frozen=True, eq=False)
-class LayerRows(RowView):
-    """The rows a layer makes of a source whose projections, or few inputs, are held in memory: what every pass needs.
+class LayerRows(RandomAccessRows):
+    """The rows a layer makes of rows in memory, whose projections, or few inputs, are cached.
 
     The expanded rows, several times as wide, are made in cache when they are asked for; products with them need none of
     that where the map knows its pieces.
     """
 
+    source: Rows
     layer: FeatureLayer
-    projections: RandomRows
+    projections: Rows
 
     @classmethod
-    def of(cls, source: RandomRows, layer: FeatureLayer) -> LayerRows:
+    def of(cls, source: Rows, layer: FeatureLayer) -> LayerRows:
         layer = layer.astype(source.dtype)
-        projections = MappedRows(source, layer.projection)
-        if _are_few(source, projections):
-            source = source if _in_memory(source) else ArrayRows(held(source), source.y, source.weight)
-            return cls(source, layer, MappedRows(source, layer.projection))
-        return cls(source, layer, ArrayRows(held(projections)))
+        projections = source.apply(layer.projection)
+        if _cheap_to_project(source.n_columns, projections.n_columns):
+            source = source if _in_memory(source) else ArrayRows(source.to_array(), source.y, source.weight)
+            return cls(source, layer, source.apply(layer.projection))
+        return cls(source, layer, ArrayRows(projections.to_array()))
+
+    @property
+    def n_rows(self) -> int:
+        return self.source.n_rows  # type: ignore[return-value]
 
     @property
     def n_columns(self) -> int:
@@ -179,6 +228,25 @@ class LayerRows(RowView):
     def dtype(self) -> np.dtype:
         return self.projections.dtype
 
+    @property
+    def is_sparse(self) -> bool:
+        return False
+
+    @property
+    def y(self) -> Any:
+        return self.source.y
+
+    @property
+    def weight(self) -> np.ndarray | None:
+        return self.source.weight
+
+    def with_labels(self, y: Any, weight: np.ndarray | None = None) -> LayerRows:
+        return replace(self, source=self.source.with_labels(y, weight))
+
+    def block(self, selection: Selection) -> Block:
+        start = selection.start or 0 if isinstance(selection, slice) else 0
+        return Block(self.rows(selection), take(self.y, selection), take(self.weight, selection), start)
+
     def rows(self, selection: Selection) -> Matrix:
         # Inputs that are not kept are not read: only their width counts.
         kept = self.layer.input_scale is not None
@@ -186,8 +254,8 @@ class LayerRows(RowView):
         return self.layer.join(rows, self.projections.rows(selection))
 
     @property
-    def pass_width(self) -> int:
-        return self.layer.pass_width(self.source.n_columns)
+    def floats_per_row(self) -> int:
+        return self.layer.floats_per_row(self.source.n_columns)
 
     def products(self, coefficients: np.ndarray, squared: bool = False) -> RowProducts | None:
         if self._pieces is None or coefficients.shape[1] > MAX_CLASSES:
@@ -219,7 +287,7 @@ class LayerProducts:
 
     @property
     def of_few_inputs(self) -> bool:
-        return _are_few(self.rows.source, self.rows.projections)
+        return _cheap_to_project(self.rows.source.n_columns, self.rows.projections.n_columns)
 
     def anew(self) -> LayerProducts:
         other = copy(self)
@@ -247,41 +315,8 @@ class LayerProducts:
         return mapped if self.inputs is None else np.concatenate([self.scale * self.inputs.total(), mapped])
 
 
-def _are_few(inputs: RandomRows, projections: RandomRows) -> bool:
-    """Whether projections are better made in every pass than held."""
-    return inputs.n_columns <= min(MAX_INPUTS, projections.n_columns // 8)
-
-
 @dataclass(frozen=True, eq=False)
-class ExpandedInputs(Expand):
-    """The rows a layer makes of a block of inputs."""
-
-    layer: FeatureLayer
-
-    def __call__(self, block: Block) -> LayerRows:
-        layer, source = self.layer.astype(block.X.dtype), ArrayRows(block.X, block.y, block.weight)
-        return LayerRows(source, layer, MappedRows(source, layer.projection))  # projected where threads share a pass
-
-    def width(self, n_columns: int) -> int:
-        return n_columns + self.layer.projection.n_columns(n_columns)
-
-
-@dataclass(frozen=True, eq=False)
-class ExpandedProjections(Expand):
-    """The rows a layer makes of a block of projections, behind the inputs where these are kept."""
-
-    layer: FeatureLayer
-    n_inputs: int
-
-    def __call__(self, block: Block) -> LayerRows:
-        inputs = block.X[:, : self.n_inputs]
-        source = ArrayRows(inputs, block.y, block.weight)
-        layer = self.layer.astype(block.X.dtype)
-        return LayerRows(source, layer, ArrayRows(block.X[:, self.n_inputs :]))
-
-
-@dataclass(frozen=True, eq=False)
-class InputsBesideProjections:
+class WithProjections:
     """``[x, x @ V + bias]``, inputs only where the layer keeps them: what its rows are made of.
 
     A row map, and no stage: it stands in a pass of a fit, never in a fitted model.
@@ -299,74 +334,71 @@ class InputsBesideProjections:
 
 
 @dataclass(frozen=True, eq=False)
-class LayerStream(StreamView):
-    """The rows a layer makes of a stream: passes read its inputs, or projections of them, which may be kept.
+class LayerDecoder(Decoder):
+    """The rows a layer makes of a stored block.
 
     Attributes
     ----------
-    source : Rows
-        Of inputs.
     layer : FeatureLayer
-    narrow : Rows
-        What passes read: inputs, or inputs beside projections.
-    expand : Expand
-        From a block of that to rows.
-    kept : Kept
-        What was kept where.
+    n_inputs : int or None
+        Columns of kept inputs that stand before the projections in a block; None where blocks are inputs alone.
     """
 
     layer: FeatureLayer
-    narrow: Rows
-    expand: Expand
-    kept: Kept
+    n_inputs: int | None
 
-    @classmethod
-    def of(cls, source: Rows, layer: FeatureLayer, n_rows: int) -> LayerStream:
-        layer = layer.astype(source.dtype)
-        projected: Any = mapped(source, InputsBesideProjections(layer))
-        n_inputs = projected.n_columns - layer.projection.n_columns(source.n_columns)
-        operations = float(source.n_columns * layer.projection.n_columns(source.n_columns))
-        cores = blas_threads() if source.is_local else 1  # elsewhere seconds are those of one worker's thread
-        candidates = (
-            Candidate("inputs", source, operations / (PROJECTING_SPEED * cores)),
-            Candidate("inputs beside projections" if n_inputs else "projections", projected),
-        )
-        choices: tuple[Expand, ...] = (ExpandedInputs(layer), ExpandedProjections(layer, n_inputs))
-        if not source.is_local:
-            place, choice = choose_elsewhere(candidates, n_rows)
-            return cls(source, layer, candidates[place].source.persisted(), choices[place], choice)
-        n_features = layer.n_columns(source.n_columns)
-        place, choice = choose(candidates, n_rows, beside=int(FACTORED * n_features**2) * source.dtype.itemsize)
-        return cls(source, layer, kept(candidates[place].source, choice, n_rows), choices[place], choice)
+    def __call__(self, block: Block) -> LayerRows:
+        layer = self.layer.astype(block.X.dtype)
+        source = ArrayRows(block.X if self.n_inputs is None else block.X[:, : self.n_inputs], block.y, block.weight)
+        if self.n_inputs is None:
+            return LayerRows(source, layer, source.apply(layer.projection))  # projected where threads share a pass
+        return LayerRows(source, layer, ArrayRows(block.X[:, self.n_inputs :]))
 
-    @property
-    def n_columns(self) -> int:
-        return self.layer.n_columns(self.source.n_columns)
+    def width(self, n_columns: int) -> int:
+        return n_columns + (self.layer.projection.n_columns(n_columns) if self.n_inputs is None else 0)
 
-    @property
-    def pass_width(self) -> int:
-        return self.layer.pass_width(self.source.n_columns)
 
-    @property
-    def names(self) -> None:
-        return None
+@dataclass(frozen=True, eq=False)
+class CachedLayerRows(MappedRows):
+    """The rows a layer makes of a stream, for many passes: these read what is stored.
+
+    Attributes
+    ----------
+    layer : FeatureLayer
+    stored : Rows
+        Inputs, or inputs and projections.
+    decoder : LayerDecoder
+        From a stored block to rows.
+    decision : CacheDecision
+        Where they are stored, and why.
+    """
+
+    layer: FeatureLayer | None = None
+    stored: Rows | None = None
+    decoder: Decoder | None = None
+    decision: CacheDecision | None = None
 
     @property
-    def lens(self) -> Through:
-        return Through(self.layer, self.dtype)
+    def floats_per_row(self) -> int:
+        assert self.layer is not None
+        return self.layer.floats_per_row(self.source.n_columns)
 
     @property
-    def compact(self) -> tuple[Rows, Expand]:
-        return self.narrow, self.expand
+    def is_sparse(self) -> bool:
+        return False
+
+    def storage(self) -> tuple[Rows, Decoder]:
+        assert self.stored is not None and self.decoder is not None
+        return self.stored, self.decoder
 
 
-def _in_memory(source: RandomRows) -> bool:
+def _in_memory(source: Rows) -> bool:
     return isinstance(source, ArrayRows) and not source.is_sparse and source.X.dtype == source.dtype
 
 
 @dataclass(frozen=True)
 class _Width:
-    """Stands for rows nobody looks at."""
+    """A stand-in for rows of which only the width counts."""
 
     n_columns: int
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eigenfeat.rows import Matrix
+from eigenfeat.rows.block import Matrix
 
 
 class Stage(ABC):

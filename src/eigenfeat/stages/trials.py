@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.signal import butter, sosfiltfilt
 
-from eigenfeat.rows import Matrix, centred_trials
+from eigenfeat.rows.block import Matrix
+from eigenfeat.rows.functions import centred_trials
 from eigenfeat.solvers import Vectors
 from eigenfeat.stages.stage import Beside, Stage
 
