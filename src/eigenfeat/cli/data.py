@@ -13,8 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sklearn.model_selection import train_test_split
 
-from eigenfeat.rows.files import read_table
-from eigenfeat.rows.files import check_columns, label_column, labels_of
+from eigenfeat.rows.files import check_columns, label_column, labels_of, read_table
 from eigenfeat.rows.table_files import STANDARD_INPUT, TableFile, open_table
 from eigenfeat.tables import Task, find_task
 from eigenfeat.tables.cells import has_text, notation_of, numbers, text

@@ -22,8 +22,7 @@ from eigenfeat.cli.data import Reading, target
 from eigenfeat.cli.evaluation import Result, classification, multilabel, regression
 from eigenfeat.cli.talk import Talk
 from eigenfeat.export import load
-from eigenfeat.rows.files import read_table
-from eigenfeat.rows.files import _numbers, check_columns, label_column, written_table
+from eigenfeat.rows.files import _numbers, check_columns, label_column, read_table, written_table
 from eigenfeat.tables.plans import NumberPlan
 
 Answer = Callable[[Any], dict[str, np.ndarray]]

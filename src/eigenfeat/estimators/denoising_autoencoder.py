@@ -13,7 +13,7 @@ from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, Interval, Real, St
 from eigenfeat.estimators.edge import ComponentsMixin, Estimator, renamed_parameters
 from eigenfeat.estimators.magnitudes import check_magnitudes
 from eigenfeat.estimators.row_keys import distinct_keys, row_keys
-from eigenfeat.estimators.streaming import has_sparse_blocks, is_stream, refuse_source, streamed
+from eigenfeat.estimators.streaming import is_stream, refuse_source, streamed
 from eigenfeat.estimators.validation import check_weights
 from eigenfeat.rows.block import concatenate
 from eigenfeat.rows.sampling import sampled
@@ -214,7 +214,7 @@ class DenoisingAutoencoder(ComponentsMixin, Estimator):
 
     def _fit_stream(self, X: Any, sample_weight: Any):
         source = streamed(self, X, None, sample_weight, None)
-        if not source.is_local or has_sparse_blocks(source):
+        if not source.is_local or source.is_sparse:
             refuse_source(self, X)
         sums = source.reduce(ColumnSums(), "columns")
         if sums.n_rows * source.n_columns * HELD_BYTES <= current().budget:

@@ -25,8 +25,7 @@ from eigenfeat.estimators.finite import first_not_finite
 from eigenfeat.estimators.magnitudes import check_magnitudes, check_target_magnitudes
 from eigenfeat.estimators.storage import canonical, check_gaps, check_table, check_targets
 from eigenfeat.estimators.streaming import is_stream, refuse_source, streamed_new
-from eigenfeat.rows.dask import is_dask
-from eigenfeat.rows.dask import lazy_results
+from eigenfeat.rows.dask import is_dask, lazy_results
 from eigenfeat.stages import Fitted
 
 FLOATS = (np.float64, np.float32)

@@ -32,8 +32,7 @@ from eigenfeat.estimators.gem_trials import Recipe
 from eigenfeat.estimators.validation import warn_of_temperature
 from eigenfeat.features.column_basis import Pairs
 from eigenfeat.features.stack import layer_moments, timed
-from eigenfeat.rows.UNKNOWN import held
-from eigenfeat.rows.rows import RandomAccessRows
+from eigenfeat.rows.rows import Rows
 from eigenfeat.rows.streaming import current
 from eigenfeat.stages import Affine, Beside, Chain, EstimatorScores, Fitted, Stage
 
@@ -123,7 +122,7 @@ class GEMClassifier(GEMClassifierBase):
         Of ``base_map="products"``: columns that get a surface together, those first that tell most.
     stacks_ : tuple of `eigenfeat.features.stack.Stack`
         The layers of each member as a value, with what is known of each direction.
-    kept_ : `eigenfeat.rows.CacheDecision`
+    cache_ : `eigenfeat.rows.CacheDecision`
         Of a fit on a stream: what the passes of the logit read, and where that was kept.
     classifiers_ : list
         The last stage of each member.
@@ -336,16 +335,16 @@ class GEMClassifier(GEMClassifierBase):
 
     # ------------------------------------------------------------------ a last stage of the user's
 
-    def _fit_last(self, rows: RandomAccessRows, keys: np.ndarray, last: LastStage) -> Any:
+    def _fit_last(self, rows: Rows, keys: np.ndarray, last: LastStage) -> Any:
         if self.classifier is None:
             return super()._fit_last(rows, keys, last)
-        if not isinstance(rows, RandomAccessRows):
+        if not rows.random_access:
             raise ValueError(
                 "A classifier of your own needs its features in memory, and these are read a block at a time: leave "
                 "classifier=None, or raise memory_limit of eigenfeat.rows.streaming until the rows fit."
             )
         weights = {} if rows.weight is None else {"sample_weight": rows.weight}
-        fitted = clone(self.classifier).fit(held(rows), rows.y, **weights)
+        fitted = clone(self.classifier).fit(rows.to_array(), rows.y, **weights)
         if not hasattr(fitted, "predict_log_proba") and not hasattr(fitted, "decision_function"):
             raise ValueError(
                 f"The classifier {type(fitted).__name__} has neither predict_log_proba nor decision_function: nothing "

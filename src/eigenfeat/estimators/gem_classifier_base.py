@@ -21,25 +21,23 @@ from eigenfeat.estimators.gem_columns import ColumnsOfTraining
 from eigenfeat.estimators.gem_streaming import (
     BASE_ROWS,
     StreamedTraining,
-    fits_memory,
+    gem_fits_memory,
     training_stream,
     warn_of_gaps,
-    with_class_weights,
 )
 from eigenfeat.estimators.gem_trial_rows import TrialRows, sample_by_key
 from eigenfeat.estimators.key_sketch import n_distinct
 from eigenfeat.estimators.memory import expected_of_settings, warn_of_memory
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
-from eigenfeat.estimators.streaming import held_rows, is_stream, refuse_beside_stream
+from eigenfeat.estimators.streaming import is_stream, refuse_beside_stream, with_class_weights
 from eigenfeat.estimators.unlabelled import beside
 from eigenfeat.estimators.validation import check_class_labels, check_weights, class_weights, left_out_keys
 from eigenfeat.features.column_basis import Pairs, column_basis, crossed_columns, n_values, required_pairs
 from eigenfeat.features.layer import direction_parts
 from eigenfeat.features.stack import Stack, StackSettings, fit_stack, largest_class, refuse_equal_members, timed
 from eigenfeat.moments import Moments
-from eigenfeat.rows.UNKNOWN import ChosenRows, LabelledRows
 from eigenfeat.rows.cache import CacheDecision
-from eigenfeat.rows.rows import ArrayRows, RandomAccessRows
+from eigenfeat.rows.rows import ArrayRows, Rows
 from eigenfeat.scores.axes import ROWS_AN_AXIS, leading_axes
 from eigenfeat.solvers import DenseVectors
 from eigenfeat.stages import Affine, BaseMap, Beside, Chain, FeatureLayer, Fitted, GeometricMean, Softmax, Stage
@@ -58,8 +56,8 @@ class TrainingRows(ColumnsOfTraining):
 
     Attributes
     ----------
-    rows : RandomAccessRows
-        Before the base map, labelled with indices into ``classes``, and weighted.
+    rows : Rows
+        In memory, before the base map, labelled with indices into ``classes``, and weighted.
     classes : (k,) array
     own_keys : (n,) array of int
         Equal for rows that count as one.
@@ -73,7 +71,7 @@ class TrainingRows(ColumnsOfTraining):
         Whether settings are chosen on these rows.
     """
 
-    rows: RandomAccessRows
+    rows: Rows
     classes: np.ndarray
     own_keys: np.ndarray
     keys: np.ndarray
@@ -92,9 +90,9 @@ class TrainingRows(ColumnsOfTraining):
         """What settings are tried on."""
         return TrialRows.of(self.rows, self.classes, self.own_keys, self.keys, self.events, self.searching)
 
-    def screened(self, count: int) -> tuple[RandomAccessRows, np.ndarray, np.ndarray]:
+    def screened(self, count: int) -> tuple[Rows, np.ndarray, np.ndarray]:
         chosen = sample_by_key(self.own_keys, np.asarray(self.rows.y), self.rows.weight, count)
-        return ChosenRows(self.rows, chosen), self.keys[chosen], self.own_keys[chosen]
+        return self.rows.take(chosen), self.keys[chosen], self.own_keys[chosen]
 
     def sample(self, count: int) -> tuple[Any, np.ndarray]:
         """All rows, which are at hand, and their keys."""
@@ -108,7 +106,7 @@ class TrainingRows(ColumnsOfTraining):
         """Some of the rows, by ascending index; ``inputs`` stands before them already."""
         events = None if self.events is None else self.events[index]
         keys = {"own_keys": self.own_keys[index], "keys": self.keys[index]}
-        return replace(self, rows=ChosenRows(self.rows, index), events=events, **keys)
+        return replace(self, rows=self.rows.take(index), events=events, **keys)
 
 
 @dataclass(frozen=True)
@@ -158,11 +156,11 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         if is_stream(X):
             refuse_beside_stream(groups=groups, subclass_labels=subclass_labels, unlabelled=unlabelled)
             stream, seen = training_stream(self, X, y, sample_weight)
-            if not fits_memory(stream):
+            if not gem_fits_memory(stream, seen.totals):
                 rows = self._treated(stream)
-                return StreamedTraining(stream, seen, rows, self._inputs, self._searches)
-            in_memory = held_rows(stream)
-            X, codes, weights, classes = in_memory.X, in_memory.y, in_memory.weight, stream.totals.classes
+                return StreamedTraining(stream, seen.totals.classes, seen, rows, self._inputs, self._searches)
+            in_memory = stream.load()
+            X, codes, weights, classes = in_memory.X, in_memory.y, in_memory.weight, seen.totals.classes
         else:
             X, y = self._check(X, y)
             weights = check_weights(sample_weight, X)
@@ -229,10 +227,12 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
                 refuse_equal_members(stacks[0], stack)
             stacks.append(stack)
         with timed(self.stage_seconds_, "classifier"):
-            members = training.rows.fits(partial(self._fit_member, training, last), [(stack,) for stack in stacks])
-        classifiers, kept = zip(*members)
-        if kept[0] is not None:
-            self.kept_ = kept[0]
+            members = training.rows.starmap(
+                partial(self._fit_member, training, last), [(stack,) for stack in stacks], nested=True
+            )
+        classifiers, caches = zip(*members)
+        if caches[0] is not None:
+            self.cache_ = caches[0]
         if len(stacks) > 1 and not training.rows.is_local:
             warn_of_gaps(classifiers)
         self.n_iter_ = max(np.max(getattr(last, "n_iter_", 1)) for last in classifiers)
@@ -244,12 +244,12 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
     def _fit_member(self, training: Any, last: LastStage, stack: Stack) -> tuple[Any, CacheDecision | None]:
         """The last stage of one member, and what of a stream its passes read."""
         rows = self._last_rows(stack, training)
-        return self._fit_last(rows, training.keys, last), getattr(rows, "kept", None)
+        return self._fit_last(rows, training.keys, last), getattr(rows, "decision", None)
 
     def _last_rows(self, stack: Stack, training: Any) -> Any:
         """Features of the training rows for the passes of the last stage."""
         if isinstance(training, StreamedTraining):
-            return stack.held(self._inputs.over(with_class_weights(training.raw, self.class_weight)))
+            return stack.held(self._inputs.over(with_class_weights(training.raw, self.class_weight, training.classes)))
         return self._with_class_weights(stack.held(training.rows), training.classes)
 
     def _warn_of_memory(self, training: Any, *candidates: StackSettings) -> None:
@@ -262,7 +262,7 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         needed = max(expected_of_settings(settings, *sizes) for settings in candidates)
         warn_of_memory(needed, type(self).__name__)
 
-    def _fit_last(self, rows: RandomAccessRows, keys: np.ndarray, last: LastStage) -> Any:
+    def _fit_last(self, rows: Rows, keys: np.ndarray, last: LastStage) -> Any:
         return self._logit(last, self.classifier_tol).fit_rows(rows, keys, last.temperature)
 
     def _logit(self, last: LastStage, tol: float) -> MultinomialLogit:
@@ -279,8 +279,8 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         """Rows of the last stage: class weights count there, not in the moments."""
         if self.class_weight is None:
             return rows
-        by_class = class_weights(self.class_weight, classes, rows.y, rows.weight)
-        return LabelledRows(rows, rows.y, by_class if rows.weight is None else rows.weight * by_class)
+        of_rows = class_weights(self.class_weight, classes, rows.y, rows.weight)
+        return rows.with_labels(rows.y, of_rows if rows.weight is None else rows.weight * of_rows)
 
     # ------------------------------------------------------------------ the fitted value
 
@@ -343,7 +343,7 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         """
         X = self._check_new(X)
         stack = self.stacks_[0]
-        rows: RandomAccessRows = self._inputs.then(*stack.chain.stages).over(ArrayRows(X))  # type: ignore[assignment]
+        rows: Rows = self._inputs.then(*stack.chain.stages).over(ArrayRows(X))  # type: ignore[assignment]
         parts = direction_parts(rows, stack.layers[-1].stage, self._coefficients())
         total = parts.sum()
         return (parts / total if total > 0 else parts), stack.layers[-1].directions.pairs

@@ -23,7 +23,6 @@ from eigenfeat.estimators.search import keep_search
 from eigenfeat.estimators.streaming import stream_targets
 from eigenfeat.features.stack import Seconds, Stack, StackSettings, layer_moments, with_map
 from eigenfeat.moments import Moments, merged_moments
-from eigenfeat.rows.rows import RandomAccessRows
 
 Tried = tuple[int, float, float]
 """A candidate by its place in the grid, its temperature and its score on the held-out rows of one split."""
@@ -243,7 +242,7 @@ class GEMClassifierCV(GEMClassifierBase):
     def _splits(self, training: Any, grouped: bool) -> list[Split]:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         rows: Any = training.rows
-        labels = rows.y if isinstance(rows, RandomAccessRows) else stream_targets(training.raw)[0]
+        labels = rows.y if rows.random_access else stream_targets(training.raw)[0]
         assert labels is not None
         return class_splits(self.cv, labels, training.keys if grouped else None, seed)
 

@@ -10,7 +10,6 @@ import numpy as np
 from eigenfeat.estimators.column_splines import N_KNOTS, basis_sample
 from eigenfeat.estimators.gem_trial_rows import TrialRows
 from eigenfeat.estimators.key_sketch import n_distinct
-from eigenfeat.estimators.streaming import has_sparse_blocks
 from eigenfeat.features.column_basis import (
     Pairs,
     all_pairs,
@@ -26,8 +25,7 @@ from eigenfeat.features.column_basis import (
     summaries_of,
 )
 from eigenfeat.features.interactions import BINS, binned, class_targets, telling_pairs
-from eigenfeat.rows.UNKNOWN import ChosenRows
-from eigenfeat.rows.rows import ArrayRows, RandomAccessRows
+from eigenfeat.rows.rows import Rows
 from eigenfeat.rows.sampling import RowSample
 
 MOST_SPLINED = 100
@@ -49,7 +47,7 @@ class ColumnsOfTraining:
         """What settings are tried on."""
         raise NotImplementedError
 
-    def screened(self, count: int) -> tuple[RandomAccessRows, np.ndarray, np.ndarray]:
+    def screened(self, count: int) -> tuple[Rows, np.ndarray, np.ndarray]:
         """About so many different rows, keys of what is left out together, and their own keys."""
         raise NotImplementedError
 
@@ -71,7 +69,7 @@ class ColumnsOfTraining:
             return None
         rows, keys, own_keys = self.screened(SCREENING_ROWS)
         kept = np.flatnonzero(~np.isin(keys, self.trials.keys[self.trials.splits[0][1]]))
-        part = ChosenRows(rows, kept)
+        part = rows.take(kept)
         X, weights = part.rows(slice(None)), np.ones(len(kept)) if part.weight is None else part.weight
         edges = [bin_edges(column, BINS) for column in summaries_of(self.basis_sample)]
         told = [j for j, cuts in enumerate(edges) if len(cuts)]
@@ -85,8 +83,7 @@ class ColumnsOfTraining:
 
     def bases_of_columns(self, pixels: bool) -> tuple[str, ...]:
         """Base maps that may serve, where columns are few and each has a meaning of its own."""
-        is_sparse = self.rows.is_sparse if isinstance(self.rows, ArrayRows) else has_sparse_blocks(self.rows)
-        if is_sparse or self.rows.n_columns > MOST_SPLINED:
+        if self.rows.is_sparse or self.rows.n_columns > MOST_SPLINED:
             return ()
         values = n_values(self.basis_sample)
         if pixels and not are_codes(values):

@@ -12,8 +12,7 @@ from eigenfeat.estimators.streaming import is_stream, streamed
 from eigenfeat.estimators.validation import check_class_labels, check_moments, check_weights
 from eigenfeat.features.stack import StackSettings, fit_stack, layer_moments
 from eigenfeat.moments import Moments
-from eigenfeat.rows.UNKNOWN import LabelledRows
-from eigenfeat.rows.rows import ArrayRows, RandomAccessRows, Rows
+from eigenfeat.rows.rows import ArrayRows, Rows
 from eigenfeat.stages import Chain, Fitted
 
 
@@ -196,8 +195,8 @@ class GEMFeatures(GEMFeaturesMixin):
         self.stage_seconds_: dict[str, float] = {}
         moments = layer_moments(rows, settings.layers[0], classes, self.stage_seconds_)
         check_moments(moments, True, False, estimator=type(self).__name__)
-        if classes is None and isinstance(rows, RandomAccessRows):
-            rows = LabelledRows(rows, np.searchsorted(moments.classes, rows.y), rows.weight)  # type: ignore[arg-type]
+        if classes is None and rows.random_access:
+            rows = rows.with_labels(np.searchsorted(moments.classes, rows.y), rows.weight)
         return self._fit(moments, rows, settings, check_events(subclass_labels, rows))
 
     @checked_fit

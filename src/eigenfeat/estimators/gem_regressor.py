@@ -17,9 +17,9 @@ from eigenfeat.estimators.validation import check_weights
 from eigenfeat.features.stack import Stack, fit_stack, layer_moments, without_inputs
 from eigenfeat.linear.ridge import fit_ridge, fit_ridge_moments
 from eigenfeat.moments import collect_cross_moments
-from eigenfeat.rows.UNKNOWN import CodedStream
 from eigenfeat.rows.accumulators import ClassCounts
-from eigenfeat.rows.rows import ArrayRows, RandomAccessRows, Rows, as_rows
+from eigenfeat.rows.functions import WithLabels
+from eigenfeat.rows.rows import ArrayRows, Rows
 from eigenfeat.solvers.signs import largest_entry_signs
 from eigenfeat.stages import Affine, Beside, Chain, Fitted
 
@@ -222,9 +222,7 @@ class GEMRegressor(PredictionsMixin, MultiOutputMixin, GEMBase):
 
 def _sliced(source: Rows, slices: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> Rows:
     """The rows of a source with their slices for labels."""
-    labelled = as_rows(source, codes, weights)
-    if isinstance(labelled, RandomAccessRows):
-        return ArrayRows(source.X, codes, weights) if isinstance(source, ArrayRows) else labelled
-    counts = np.bincount(codes, None if weights is None else weights > 0, minlength=len(slices)).astype(np.int64)
-    totals = ClassCounts(np.arange(len(slices)), counts, np.bincount(codes, weights, minlength=len(slices)), len(codes))
-    return CodedStream(labelled, totals)
+    if source.random_access:
+        return source.with_labels(codes, weights)
+    counts = ClassCounts.of(codes, weights, len(slices))
+    return source.map(WithLabels(codes, weights), n_rows=len(codes), class_counts=counts)

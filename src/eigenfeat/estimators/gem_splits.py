@@ -16,7 +16,7 @@ from eigenfeat.features.stack import Seconds, Stack, StackSettings, fit_stack
 from eigenfeat.moments import Moments
 from eigenfeat.rows.accumulators import Accumulator
 from eigenfeat.rows.block import Block
-from eigenfeat.rows.rows import RandomAccessRows, Rows
+from eigenfeat.rows.rows import Rows
 from eigenfeat.stages import Chain
 
 
@@ -44,7 +44,7 @@ class SplitRows:
     def left_out(self, features: Chain, fits: Sequence[MultinomialLogit]) -> list[LeftOut]:
         """The held-out rows as each of some logits on the same features scores them."""
         rows = self.held_out
-        if isinstance(rows, RandomAccessRows):
+        if rows.random_access:
             X = features.at(rows)
             return [LeftOut.of(fitted.alpha, class_scores(fitted, X), [rows]) for fitted in fits]
         found = rows.reduce(HeldOutScores(features, list(fits)), "scores of rows held out")

@@ -16,13 +16,13 @@ from eigenfeat.estimators.gem_trial_rows import TrialRows, search_rows, taken_of
 from eigenfeat.estimators.key_sketch import CLASS_KEYS, DistinctKeys
 from eigenfeat.estimators.memory import expected_of_settings
 from eigenfeat.estimators.row_keys import row_keys
-from eigenfeat.estimators.streaming import coded, may_be_held, streamed
-from eigenfeat.estimators.validation import FEW_DIFFERENT, class_weights
+from eigenfeat.estimators.streaming import encoded, may_load, streamed
+from eigenfeat.estimators.validation import FEW_DIFFERENT
 from eigenfeat.features.layer import LayerSettings
 from eigenfeat.features.stack import StackSettings
-from eigenfeat.rows.UNKNOWN import ChosenStream, CodedStream
 from eigenfeat.rows.accumulators import Accumulator, ClassCounts
 from eigenfeat.rows.block import Block, concatenate
+from eigenfeat.rows.functions import SelectRows
 from eigenfeat.rows.rows import ArrayRows, Rows
 from eigenfeat.rows.streaming import current
 from eigenfeat.stages import Chain
@@ -85,7 +85,7 @@ class RowsBelow(Accumulator):
         taken = keys <= self.bounds[block.y]
         chosen = np.flatnonzero(taken if block.weight is None else taken & (block.weight > 0))
         if len(chosen):
-            self.kept.append(block.part(chosen))
+            self.kept.append(block.take(chosen))
             self.own_keys.append(keys[chosen])
 
     def merge(self, other: RowsBelow) -> None:
@@ -99,8 +99,9 @@ class StreamedTraining(ColumnsOfTraining):
 
     Attributes
     ----------
-    raw : CodedStream
-        As the user's columns are.
+    raw : Rows
+        As the user's columns are, labelled with indices into the classes.
+    classes : (k,) array
     seen : TotalsAndKeys
         Of these.
     rows : Rows
@@ -111,7 +112,8 @@ class StreamedTraining(ColumnsOfTraining):
         Whether settings are chosen on these rows.
     """
 
-    raw: CodedStream
+    raw: Rows
+    classes: np.ndarray
     seen: TotalsAndKeys
     rows: Any
     treatment: Chain
@@ -122,12 +124,8 @@ class StreamedTraining(ColumnsOfTraining):
     more = None
 
     @property
-    def classes(self) -> np.ndarray:
-        return self.raw.totals.classes
-
-    @property
     def n_present(self) -> int:
-        return int(self.raw.totals.counts.sum())
+        return int(self.raw.class_counts.counts.sum())  # type: ignore[union-attr]
 
     @property
     def _repeats(self) -> bool:
@@ -170,28 +168,25 @@ class StreamedTraining(ColumnsOfTraining):
 
     def part(self, index: np.ndarray, inputs: Chain) -> StreamedTraining:
         """Some of the rows, by ascending index, behind what stands before all of them."""
-        chosen = ChosenStream(self.raw.source, index)
-        raw = replace(self.raw, source=chosen, totals=chosen.reduce(ClassCounts(), "labels of a part"))
+        none = ClassCounts.of(np.empty(0, dtype=np.intp), None, len(self.classes))
+        counts = self.raw.take(index).reduce(none, "labels of a part")
+        raw = self.raw.map(SelectRows(index), n_rows=len(index), class_counts=counts)
         return replace(self, raw=raw, rows=inputs.over(raw))
 
-    @cached_property
-    def totals(self) -> ClassCounts:
-        return self.raw.coded_totals
 
-
-def training_stream(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[CodedStream, TotalsAndKeys]:
-    """A source as a stream with codes for labels, and what is known of it: one pass."""
+def training_stream(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, TotalsAndKeys]:
+    """Return rows with codes for labels, and what is known of them: one pass."""
     source = streamed(estimator, X, y, sample_weight, "classes")
     seen = source.reduce(TotalsAndKeys(), "labels")
-    return coded(source, seen.totals, type(estimator).__name__), seen
+    return encoded(source, seen.totals, type(estimator).__name__), seen
 
 
-def fits_memory(stream: CodedStream) -> bool:
-    """Whether memory holds the rows, as they come and treated, and what GEM by default makes of so many."""
-    if not may_be_held(stream):
+def gem_fits_memory(stream: Rows, counts: ClassCounts) -> bool:
+    """Tell whether the rows, raw and scaled, and what a default GEM fit makes of so many fit the memory budget."""
+    if not may_load(stream):
         return False
-    sizes = stream.n_rows, stream.n_columns, len(stream.totals.classes), stream.dtype.itemsize
-    rows = 2 * stream.n_rows * stream.n_columns * stream.dtype.itemsize
+    sizes = counts.n_rows, stream.n_columns, len(counts.classes), stream.dtype.itemsize
+    rows = 2 * counts.n_rows * stream.n_columns * stream.dtype.itemsize
     return rows + expected_of_settings(StackSettings((LayerSettings(),)), *sizes) <= current().budget
 
 
@@ -205,12 +200,3 @@ def warn_of_gaps(members: Sequence[Any]) -> None:
             ConvergenceWarning,
             stacklevel=4,
         )
-
-
-def with_class_weights(stream: CodedStream, class_weight: Any) -> CodedStream:
-    """Class weights count in the last stage, not in the moments."""
-    if class_weight is None:
-        return stream
-    totals = stream.totals
-    codes = np.arange(len(totals.classes))
-    return replace(stream, by_class=class_weights(class_weight, totals.classes, codes, totals.weights))

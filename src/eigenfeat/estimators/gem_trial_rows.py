@@ -17,8 +17,7 @@ from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.features.stack import Known, StackSettings, fit_stack, layer_moments
 from eigenfeat.linear.row_basis import RowBasis, is_wide
 from eigenfeat.moments import Moments
-from eigenfeat.rows.UNKNOWN import ChosenRows, held
-from eigenfeat.rows.rows import ArrayRows, RandomAccessRows
+from eigenfeat.rows.rows import ArrayRows, Rows
 from eigenfeat.stages import Chain
 
 SEARCH_ROWS, SEARCH_SHARE, MOST_SEARCH_ROWS = 3000, 0.4, 5000
@@ -53,7 +52,7 @@ class TrialFit:
 
     settings: StackSettings
     logit: MultinomialLogit
-    weighted: Callable[[RandomAccessRows], RandomAccessRows]
+    weighted: Callable[[Rows], Rows]
     seed: Any
 
     @property
@@ -91,7 +90,7 @@ class TrialRows:
 
     Attributes
     ----------
-    rows : RandomAccessRows
+    rows : Rows
         Before the base map, with labels that are indices into ``classes``.
     classes : (k,) array
     keys : (n,) array of int
@@ -103,7 +102,7 @@ class TrialRows:
         What cuts the classes into sub-classes, where the user says.
     """
 
-    rows: RandomAccessRows
+    rows: Rows
     classes: np.ndarray
     keys: np.ndarray
     splits: list[Split]
@@ -113,7 +112,7 @@ class TrialRows:
     @classmethod
     def of(
         cls,
-        rows: RandomAccessRows,
+        rows: Rows,
         classes: np.ndarray,
         own_keys: np.ndarray,
         keys: np.ndarray,
@@ -126,13 +125,13 @@ class TrialRows:
         """
         count = search_rows(rows.n_rows, len(classes), searching)
         chosen = sample_by_key(own_keys, np.asarray(rows.y), rows.weight, count)
-        sample, events = ChosenRows(rows, chosen), None if events is None else events[chosen]
+        sample, events = rows.take(chosen), None if events is None else events[chosen]
         return cls.of_sample(sample, classes, own_keys[chosen], keys[chosen], events)
 
     @classmethod
     def of_sample(
         cls,
-        sample: RandomAccessRows,
+        sample: Rows,
         classes: np.ndarray,
         own_keys: np.ndarray,
         keys: np.ndarray,
@@ -157,7 +156,7 @@ class TrialRows:
 
     def behind(self, base: Chain) -> TrialRows:
         """The same rows after a base map."""
-        rows: RandomAccessRows = base.over(self.rows)  # type: ignore[assignment]
+        rows: Rows = base.over(self.rows)  # type: ignore[assignment]
         return replace(self, rows=_held(rows)) if base.stages else self
 
     def solved(self, fit: TrialFit) -> Callable[[int], Solved]:
@@ -165,7 +164,7 @@ class TrialRows:
         return cache(lambda number: self._solved(self.splits[number][0], fit))
 
     def _solved(self, part: np.ndarray, fit: TrialFit) -> Solved:
-        train, rng = ChosenRows(self.rows, part), fit.rng
+        train, rng = self.rows.take(part), fit.rng
         moments = layer_moments(train, fit.settings.layers[0], self.classes, {})
         first = replace(fit.settings, layers=fit.settings.layers[:1])
         stack = fit_stack(moments, train, first, rng, {}, self._events(part))
@@ -180,7 +179,7 @@ class TrialRows:
 
     def _fold(self, split: Split, solved: Solved, fit: TrialFit) -> Fold:
         (moments, known), rows = solved, self.rows
-        train, test = (ChosenRows(rows, part) for part in split)
+        train, test = (rows.take(part) for part in split)
         stack = fit_stack(moments, train, fit.settings, fit.rng, {}, self._events(split[0]), known)
         chain = stack.chain
         many = train.n_rows * chain.n_columns(train.n_columns) > MANY_NUMBERS
@@ -251,5 +250,5 @@ def sample_by_key(keys: np.ndarray, labels: np.ndarray, weights: np.ndarray | No
     return np.sort(np.concatenate(chosen))
 
 
-def _held(rows: RandomAccessRows) -> RandomAccessRows:
-    return ArrayRows(held(rows), rows.y, rows.weight)
+def _held(rows: Rows) -> Rows:
+    return ArrayRows(rows.to_array(), rows.y, rows.weight)

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import log_softmax
 
 from eigenfeat.linear.calibration import best_temperature
-from eigenfeat.rows.rows import RandomAccessRows
+from eigenfeat.rows.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class LeftOut:
     weights: np.ndarray
 
     @classmethod
-    def of(cls, penalty: float, scores: np.ndarray, parts: Sequence[RandomAccessRows]) -> LeftOut:
+    def of(cls, penalty: float, scores: np.ndarray, parts: Sequence[Rows]) -> LeftOut:
         """Scores of rows, part by part, with their labels and weights."""
         weights = np.concatenate([np.ones(rows.n_rows) if rows.weight is None else rows.weight for rows in parts])
         return cls(penalty, scores, np.concatenate([rows.y for rows in parts]), weights / weights.sum())

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from eigenfeat.estimators.gem_streaming import StreamedTraining, training_stream, with_class_weights
+from eigenfeat.estimators.gem_streaming import StreamedTraining, training_stream
 from eigenfeat.estimators.kernel_base import left_out_alpha
 from eigenfeat.estimators.kernel_settings import MOST_CENTERS, KernelSettings, default_centers, posed
-from eigenfeat.estimators.streaming import held_rows, holds
+from eigenfeat.estimators.streaming import fits_memory, with_class_weights
 from eigenfeat.kernel import Squared, streamed_nystrom
 from eigenfeat.kernel.problem import KernelProblem
 from eigenfeat.kernel.search import classification_error
@@ -32,18 +32,18 @@ def fit_stream(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     stream, seen = training_stream(model, X, y, sample_weight)
     model.classes_ = seen.totals.classes
     n_centers = model.n_centers or min(default_centers(stream.n_rows, len(model.classes_)), MOST_CENTERS)
-    if holds(stream, stream.n_columns + n_centers):
-        rows = held_rows(stream)
+    if fits_memory(stream, seen.totals, stream.n_columns + n_centers):
+        rows = stream.load()
         return model._fit_labelled(*model._weighted(rows.X, rows.y, rows.weight))
     _check_streams(model)
     model._treated_source(stream)  # learns the treatment, in which classes do not count
-    stream = with_class_weights(stream, model.class_weight)
+    stream = with_class_weights(stream, model.class_weight, model.classes_)
     treated = model._inputs.over(stream) if model._inputs.stages else stream
-    sample, _ = StreamedTraining(stream, seen, stream, Chain()).sample(max(SAMPLE_ROWS, n_centers))
+    sample, _ = StreamedTraining(stream, model.classes_, seen, stream, Chain()).sample(max(SAMPLE_ROWS, n_centers))
     problem = _posed(model, sample, n_centers)
     if isinstance(model.alpha, str):
         problem = replace(problem, alpha=left_out_alpha(problem, classification_error(model.threshold)).alpha)
-    solution = streamed_nystrom.solve(treated, stream.coded_totals, problem, model._request())
+    solution = streamed_nystrom.solve(treated, stream.class_counts, problem, model._request())
     model._keep_rule(solution, problem, np.asarray(sample.y))
     return model
 

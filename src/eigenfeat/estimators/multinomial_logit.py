@@ -27,9 +27,8 @@ from eigenfeat.estimators.validation import (
 )
 from eigenfeat.linear.logit import PRECONDITIONERS, LogitFit, LogitSolver
 from eigenfeat.linear.steps import Step
-from eigenfeat.rows.UNKNOWN import LabelledRows, coded_totals
 from eigenfeat.rows.accumulators import ClassCounts
-from eigenfeat.rows.rows import ArrayRows, RandomAccessRows, Rows, as_rows
+from eigenfeat.rows.rows import ArrayRows, Rows, as_rows
 from eigenfeat.stages import Affine, Chain, Fitted, Softmax
 
 
@@ -184,7 +183,7 @@ class MultinomialLogit(ScoresMixin, Estimator):
         -------
         self
         """
-        if is_stream(X) and not isinstance(X, RandomAccessRows):
+        if is_stream(X) and not _has_random_access(X):
             refuse_beside_stream(groups=groups)
             rows, keys, classes = logit_rows(self, X, y, sample_weight)
             self._fit_rows(rows, keys)
@@ -297,9 +296,9 @@ class MultinomialLogit(ScoresMixin, Estimator):
 
     # ------------------------------------------------------------------ rows
 
-    def _labelled(self, X, y, sample_weight) -> RandomAccessRows:
+    def _labelled(self, X, y, sample_weight) -> Rows:
         """Checked rows with their labels and weights."""
-        if isinstance(X, RandomAccessRows):
+        if _has_random_access(X):
             self.n_features_in_ = X.n_columns
             y = column_or_1d(y, warn=True)
             check_consistent_length(range(X.n_rows), y)
@@ -307,7 +306,7 @@ class MultinomialLogit(ScoresMixin, Estimator):
             X, y = self._check(X, y)
         return as_rows(X, y, check_weights(sample_weight, y))  # type: ignore[return-value]
 
-    def _keys(self, rows: RandomAccessRows, groups) -> np.ndarray | None:
+    def _keys(self, rows: Rows, groups) -> np.ndarray | None:
         """Which rows are left out together: those of a group, or equal ones, wherever they stand."""
         if groups is not None:
             return group_keys(groups, rows.y)
@@ -320,16 +319,16 @@ class MultinomialLogit(ScoresMixin, Estimator):
     # ------------------------------------------------------------------ fit
 
     def _solver(self, rows: Any) -> LogitSolver:
-        if not isinstance(rows, RandomAccessRows):
-            totals = coded_totals(rows)
-            self.classes_ = totals.classes
-            return self._solver_of(rows, totals)
+        if not rows.random_access:
+            counts = rows.class_counts or rows.reduce(ClassCounts(), "labels")
+            self.classes_ = counts.classes
+            return self._solver_of(rows, counts)
         weights = rows.weight
         self.classes_, codes = check_class_labels(rows.y, weights, estimator=type(self).__name__)
         if self.class_weight is not None:
             by_class = class_weights(self.class_weight, self.classes_, codes, weights)
             weights = by_class if weights is None else weights * by_class
-        return self._solver_of(LabelledRows(rows, codes, weights))
+        return self._solver_of(rows.with_labels(codes, weights))
 
     def _solver_of(self, rows: Rows, totals: ClassCounts | None = None) -> LogitSolver:
         return LogitSolver(
@@ -400,3 +399,7 @@ class MultinomialLogit(ScoresMixin, Estimator):
         scores = Chain((Affine.of(self.coef_.T, self.intercept_),))
         self.fitted_ = Fitted(scores=scores, probabilities=Softmax(temperature))
         return self
+
+
+def _has_random_access(X: Any) -> bool:
+    return isinstance(X, Rows) and X.random_access

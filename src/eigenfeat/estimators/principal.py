@@ -11,7 +11,7 @@ from sklearn.utils import check_array
 from eigenfeat._sklearn import NON_NEGATIVE, HasMethods, checked_fit
 from eigenfeat.estimators.base import QuotientTransformer, StreamingQuotientTransformer
 from eigenfeat.estimators.edge import FLOATS, renamed_parameters
-from eigenfeat.estimators.streaming import CheckedStream
+from eigenfeat.estimators.streaming import BlockCheck
 from eigenfeat.estimators.validation import check_moments
 from eigenfeat.moments import Moments, SymmetricForm, as_form, collect_moments
 from eigenfeat.quotients import CRITERIA, Criterion, Quotient
@@ -114,7 +114,7 @@ class OrientedPCA(StreamingQuotientTransformer):
         X, _, weights = self._validated(X, None, sample_weight, reset=True)
         if noise is not None:
             if isinstance(noise, Rows):
-                noise = CheckedStream(noise, None, "The noise of OrientedPCA")
+                noise = noise.map(BlockCheck(None, "The noise of OrientedPCA", noise.names))
             else:
                 noise = check_array(noise, accept_sparse="csr", dtype=list(FLOATS), input_name="noise")
             noise = collect_moments(noise)

@@ -14,7 +14,7 @@ from eigenfeat.estimators.base import REGULARISATION_CONSTRAINTS
 from eigenfeat.estimators.edge import ComponentsMixin, Estimator
 from eigenfeat.moments import Moments, collect_moments
 from eigenfeat.quotients import Quotient, Regularisation
-from eigenfeat.rows.UNKNOWN import TimeSamples
+from eigenfeat.rows.functions import time_samples
 from eigenfeat.rows.rows import Rows, as_rows
 from eigenfeat.solvers import Directions, solve
 from eigenfeat.stages import BandPass, Chain, FilterBank, Fitted, SignalPower, Stage, UnitPower
@@ -151,7 +151,8 @@ class SpatialFilters(ComponentsMixin, Estimator):
 
     def _moments(self, trials: Rows, labels: np.ndarray | None, weights: np.ndarray | None) -> Moments:
         """Moments of the samples of trials: those about the origin are mean covariances of trials."""
-        samples = TimeSamples(as_rows(trials, labels, weights), self.n_channels_in_)
+        trials = as_rows(trials, labels, weights)
+        samples = trials.map(time_samples, n_columns=self.n_channels_in_, n_rows=None)
         return collect_moments(samples, track_fourth=self._regularisation().needs_fourth_moment)
 
     def _regularisation(self) -> Regularisation:

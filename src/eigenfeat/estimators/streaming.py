@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -12,18 +12,17 @@ from scipy import sparse
 from eigenfeat.estimators.magnitudes import check_magnitudes
 from eigenfeat.estimators.row_keys import row_keys
 from eigenfeat.estimators.validation import class_weights
-from eigenfeat.rows.UNKNOWN import CodedStream, RowView, StreamView, first_rows
-from eigenfeat.rows.accumulators import Accumulator, ClassCounts
-from eigenfeat.rows.block import Block, Matrix, Selection, dense
-from eigenfeat.rows.rows import ArrayRows, RandomAccessRows, Rows
-from eigenfeat.rows.streaming import current
+from eigenfeat.rows.accumulators import ClassCounts, Collect
+from eigenfeat.rows.block import Block, Matrix, dense
 from eigenfeat.rows.dask import dask_rows, is_dask
-from eigenfeat.rows.UNKNOWN import HeldRows
+from eigenfeat.rows.functions import EncodeLabels
+from eigenfeat.rows.rows import Rows
+from eigenfeat.rows.streaming import current
 
 
 @dataclass(frozen=True, eq=False)
-class CheckedStream(StreamView):
-    """A source whose blocks are finite, with the labels that are needed and weights that are not negative.
+class BlockCheck:
+    """A block function: rows must be finite, with the labels that are needed and weights that are not negative.
 
     Attributes
     ----------
@@ -31,29 +30,22 @@ class CheckedStream(StreamView):
         What labels must be: classes, numbers, or anything; None leaves them out.
     estimator : str
         Who needs them.
+    names : tuple of str or None
+        Of the columns.
+    row_wise : bool
+        Whether rows may be asked for in any order: those that a fitted model is applied to.
     """
 
     kind: str | None
     estimator: str
-
-    @property
-    def lens(self) -> BlockCheck:
-        return BlockCheck(self.kind, self.estimator, self.names)
-
-
-@dataclass(frozen=True, eq=False)
-class BlockCheck:
-    """The checks of a `CheckedStream`, made where the rows are."""
-
-    kind: str | None
-    estimator: str
     names: tuple[str, ...] | None
+    row_wise: bool = False
 
-    def __call__(self, block: Block) -> tuple[Block]:
+    def __call__(self, block: Block) -> Block:
         check_finite(block.X, block.start, self.names)
         check_magnitudes(block.X, self.names, new=True)
         self._check_weights(block)
-        return (replace(block, y=None if self.kind is None else self._checked_labels(block)),)
+        return replace(block, y=None if self.kind is None else self._checked_labels(block))
 
     def _check_weights(self, block: Block) -> None:
         weights = block.weight
@@ -82,17 +74,6 @@ class BlockCheck:
         return labels
 
 
-@dataclass(frozen=True, eq=False)
-class CheckedRows(RowView):
-    """Rows that are finite, in any order."""
-
-    def rows(self, selection: Selection) -> Matrix:
-        rows = self.source.rows(selection)
-        check_finite(rows, selection.start or 0 if isinstance(selection, slice) else 0, self.names)
-        check_magnitudes(rows, self.names, new=True)
-        return rows
-
-
 def check_finite(rows: Matrix, start: int, names: tuple[str, ...] | None) -> None:
     """Refuses NaN and infinity by row, counted from ``start``, and column."""
     values = rows.data if sparse.issparse(rows) else rows
@@ -106,7 +87,7 @@ def check_finite(rows: Matrix, start: int, names: tuple[str, ...] | None) -> Non
         )
 
 
-def streamed(estimator: Any, source: Any, y: Any, sample_weight: Any, kind: str | None) -> CheckedStream:
+def streamed(estimator: Any, source: Any, y: Any, sample_weight: Any, kind: str | None) -> Rows:
     """A source to fit on: how wide its rows are and what its columns are called is kept in the estimator.
 
     Parameters
@@ -118,7 +99,7 @@ def streamed(estimator: Any, source: Any, y: Any, sample_weight: Any, kind: str 
     sample_weight : None
         Weights come with the rows; of Dask, as y.
     kind : {"classes", "numbers", "values"} or None
-        As in `CheckedStream`.
+        As in `BlockCheck`.
     """
     if is_dask(source):
         source, y, sample_weight = dask_rows(source, y, sample_weight), None, None
@@ -135,7 +116,7 @@ def streamed(estimator: Any, source: Any, y: Any, sample_weight: Any, kind: str 
     elif hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
     _begin_checkpoint(estimator, source)
-    return CheckedStream(source, kind, type(estimator).__name__)
+    return source.map(BlockCheck(kind, type(estimator).__name__, source.names))
 
 
 def _begin_checkpoint(estimator: Any, source: Rows) -> None:
@@ -170,79 +151,61 @@ def refuse_beside_stream(**given: Any) -> None:
             )
 
 
-def coded(source: Rows, totals: ClassCounts, estimator: str) -> CodedStream:
-    """A stream whose labels become indices into its classes, of which there are enough."""
-    if len(totals.classes) < 2:
+def encoded(source: Rows, counts: ClassCounts, estimator: str) -> Rows:
+    """Return the rows with indices into their classes, of which there must be enough, for labels."""
+    if len(counts.classes) < 2:
         raise ValueError(
-            f"{estimator} needs rows of at least two classes; y has only one class, {totals.classes.tolist()[0]!r}. "
+            f"{estimator} needs rows of at least two classes; y has only one class, {counts.classes.tolist()[0]!r}. "
             "Check the label column, or how the rows were split."
         )
-    if not totals.counts.all():
-        absent = totals.classes.tolist()[int(np.argmin(totals.counts))]
+    if not counts.counts.all():
+        absent = counts.classes.tolist()[int(np.argmin(counts.counts))]
         raise ValueError(f"Class {absent!r} has no row of positive weight: leave its rows out, or weight one of them.")
-    return CodedStream(source, totals)
+    return source.map(EncodeLabels(counts.classes), n_rows=counts.n_rows, class_counts=counts.coded())
 
 
-def holds(stream: CodedStream, width: int) -> bool:
-    """Whether a fit in memory, with so many numbers a row beside scores and labels, keeps to the limit."""
-    a_row = width * stream.dtype.itemsize + 64 * len(stream.totals.classes)
-    return may_be_held(stream) and stream.n_rows * a_row <= current().budget
+def with_class_weights(rows: Rows, class_weight: Any, classes: np.ndarray) -> Rows:
+    """Multiply the weights of encoded rows by one number a class: it counts in a last stage, not in moments."""
+    counts = rows.class_counts
+    if class_weight is None or counts is None:
+        return rows
+    of_classes = class_weights(class_weight, classes, counts.classes, counts.weights)
+    return rows.map(EncodeLabels(counts.classes, of_classes), class_counts=counts.coded(of_classes))
 
 
-def may_be_held(stream: CodedStream) -> bool:
-    """Whether rows are read here, and dense: sparse ones would be far larger in memory."""
-    return stream.is_local and not has_sparse_blocks(stream)
+def fits_memory(rows: Rows, counts: ClassCounts, n_numbers: int) -> bool:
+    """Tell whether a fit in memory, with so many numbers a row beside scores and labels, keeps to the budget."""
+    bytes_per_row = n_numbers * rows.dtype.itemsize + 64 * len(counts.classes)
+    return may_load(rows) and counts.n_rows * bytes_per_row <= current().budget
 
 
-def held_rows(stream: CodedStream) -> ArrayRows:
-    """All rows of a stream in memory, with codes and weights."""
-    kept = HeldRows(stream, stream.n_rows)
-    kept.fill()
-    assert kept.X is not None
-    return ArrayRows(kept.X, kept.y, kept.weight)
+def may_load(rows: Rows) -> bool:
+    """Tell whether rows are read here, and dense: sparse ones would be far larger in memory."""
+    return rows.is_local and not rows.is_sparse
 
 
 def logit_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, Any, np.ndarray]:
     """What a `MultinomialLogit` is fitted to, keys of its rows, and its classes: a stream, or rows memory holds."""
     source = streamed(estimator, X, y, sample_weight, "classes")
-    stream = coded(source, source.reduce(ClassCounts(), "labels"), type(estimator).__name__)
-    classes, totals = stream.totals.classes, stream.totals
-    if holds(stream, stream.n_columns):
-        rows = held_rows(stream)
+    counts = source.reduce(ClassCounts(), "labels")
+    stream, classes = encoded(source, counts, type(estimator).__name__), counts.classes
+    if fits_memory(stream, counts, stream.n_columns):
+        rows = stream.load()
         keys = row_keys(rows.X) if estimator.label_smoothing else None
         return replace(rows, y=classes[rows.y]), keys, classes
-    by_class = None
-    if estimator.class_weight is not None:
-        by_class = class_weights(estimator.class_weight, classes, np.arange(len(classes)), totals.weights)
-    return replace(stream, by_class=by_class), row_keys if estimator.label_smoothing else None, classes
-
-
-@dataclass(eq=False)
-class Targets(Accumulator):
-    """Labels and weights of all rows, in their order: the one thing of a stream that quantiles need whole."""
-
-    labels: list[np.ndarray] = field(default_factory=list)
-    weights: list[np.ndarray] = field(default_factory=list)
-
-    def update(self, block: Block) -> None:
-        assert block.y is not None
-        self.labels.append(block.y)
-        if block.weight is not None:
-            self.weights.append(block.weight)
-
-    def merge(self, other: Targets) -> None:
-        self.labels, self.weights = [*self.labels, *other.labels], [*self.weights, *other.weights]
+    weighted = with_class_weights(stream, estimator.class_weight, classes)
+    return weighted, row_keys if estimator.label_smoothing else None, classes
 
 
 def stream_targets(source: Rows) -> tuple[np.ndarray, np.ndarray | None]:
-    """Targets and weights of a stream: one pass."""
-    found = source.reduce(Targets(), "targets")
-    return np.concatenate(found.labels), np.concatenate(found.weights) if found.weights else None
+    """Targets and weights of a stream, the one thing of it that quantiles need whole: one pass."""
+    block = source.map(_without_columns, n_columns=0).reduce(Collect(), "targets").block()
+    assert block is not None
+    return np.asarray(block.y), block.weight
 
 
-def has_sparse_blocks(source: Rows) -> bool:
-    """Which its first row tells."""
-    return sparse.issparse(first_rows(source, 1))
+def _without_columns(block: Block) -> Block:
+    return replace(block, X=np.empty((block.n_rows, 0)))
 
 
 def streamed_new(estimator: Any, source: Rows) -> Rows:
@@ -257,7 +220,7 @@ def streamed_new(estimator: Any, source: Rows) -> Rows:
             f"{name} was fitted with a column {other[0]!r} where this source has {other[1]!r}: open it with "
             "columns=list(model.feature_names_in_)."
         )
-    return CheckedRows(source) if isinstance(source, RandomAccessRows) else CheckedStream(source, None, name)
+    return source.map(BlockCheck(None, name, source.names, row_wise=True))
 
 
 def package_version() -> str:

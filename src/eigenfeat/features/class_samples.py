@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from eigenfeat.rows.UNKNOWN import ChosenRows
-from eigenfeat.rows.accumulators import Accumulator
-from eigenfeat.rows.block import Block, concatenate
-from eigenfeat.rows.rows import ArrayRows, RandomAccessRows, Rows
+from eigenfeat.rows.accumulators import Collect
+from eigenfeat.rows.block import Block
+from eigenfeat.rows.rows import ArrayRows, Rows
 from eigenfeat.rows.sampling import uniforms
 
 
@@ -40,41 +39,26 @@ class ClassShares:
         taken = uniforms(self.seed, start, len(labels)) < self.shares[labels]
         return np.flatnonzero(taken if weights is None else taken & (weights > 0))
 
+    def __call__(self, block: Block) -> Block:
+        """Return the rows of a block that are taken."""
+        return block.take(self.chosen(block.y, block.weight, block.start))
+
 
 def class_samples(rows: Rows, asked: ClassShares) -> Iterator[tuple[int, Block]]:
     """Classes, ascending, with their rows, in their order, and weights; labels are indices into the classes."""
     found = _chosen(rows, asked)
     for c in np.flatnonzero(asked.shares).tolist():
-        own = ChosenRows(found, np.flatnonzero(found.y == c))
-        yield c, Block(own.rows(slice(None)), own.y, own.weight)
+        yield c, found.take(np.flatnonzero(found.y == c)).block(slice(None))
 
 
-def _chosen(rows: Rows, asked: ClassShares) -> RandomAccessRows:
-    """The rows of all classes: made at once, unless they are at hand, and then not copied."""
-    if isinstance(rows, RandomAccessRows):
-        chosen = ChosenRows(rows, asked.chosen(np.asarray(rows.y), rows.weight))
-        if isinstance(rows, ArrayRows):
-            return chosen
-        return ArrayRows(chosen.rows(slice(None)), chosen.y, chosen.weight)
-    kept = rows.reduce(Sampled(asked), "samples of classes").kept
-    if not kept:
-        return ArrayRows(np.empty((0, rows.n_columns)), np.empty(0, dtype=np.intp))
-    block = concatenate(kept)
+def _chosen(rows: Rows, asked: ClassShares) -> Rows:
+    """The rows of all classes: made at once, unless they are in memory, and then not copied."""
+    if isinstance(rows, ArrayRows):
+        return rows.take(asked.chosen(np.asarray(rows.y), rows.weight))
+    if rows.random_access:
+        block = rows.take(asked.chosen(np.asarray(rows.y), rows.weight)).block(slice(None))
+    else:
+        block = rows.reduce(Collect(asked), "samples of classes").block()
+        if block is None:
+            block = Block(np.empty((0, rows.n_columns)), np.empty(0, dtype=np.intp))
     return ArrayRows(block.X, block.y, block.weight)
-
-
-@dataclass(eq=False)
-class Sampled(Accumulator):
-    """The rows that shares choose."""
-
-    asked: ClassShares
-    kept: list[Block] = field(default_factory=list)
-
-    def update(self, block: Block) -> None:
-        assert block.y is not None
-        chosen = self.asked.chosen(block.y, block.weight, block.start)
-        if len(chosen):
-            self.kept.append(block.part(chosen))
-
-    def merge(self, other: Sampled) -> None:
-        self.kept = [*self.kept, *other.kept]

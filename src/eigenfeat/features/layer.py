@@ -13,8 +13,7 @@ from eigenfeat.features.pairs import auto_directions, choose_contrasts, compares
 from eigenfeat.features.subclasses import Subclasses, between_subclasses
 from eigenfeat.moments import Moments, SymmetricForm
 from eigenfeat.quotients import NO_REGULARISATION, Quotient, Regularisation, contrast
-from eigenfeat.rows.UNKNOWN import labelled_by_index
-from eigenfeat.rows.rows import RandomAccessRows, Rows
+from eigenfeat.rows.rows import Rows
 from eigenfeat.solvers import Directions, solve
 from eigenfeat.stages import Affine, FeatureLayer
 
@@ -180,7 +179,12 @@ class LayerEvidence:
     @property
     def has_codes(self) -> bool:
         """Whether rows are labelled as they should be: those of a stream may have labels of their own."""
-        return self.rows is not None and labelled_by_index(self.rows)
+        return self.rows is not None and has_codes(self.rows)
+
+
+def has_codes(rows: Rows) -> bool:
+    """Tell whether labels are indices into classes: those in memory are, those of a stream once they were counted."""
+    return rows.y is not None if rows.random_access else rows.class_counts is not None
 
 
 def find_layer(
@@ -211,7 +215,7 @@ def find_layer(
         dtype=dtype,
         n_jobs=settings.n_jobs,
         random_state=int(rng.randint(2**31 - 1)),
-        run=None if evidence.rows is None or evidence.rows.is_local else evidence.rows.run,
+        run=None if evidence.rows is None or evidence.rows.is_local else evidence.rows.starmap,
     )
     found = _at_least_one(found, quotients, settings, dtype)
     if evidence.rows is not None and evidence.has_codes:
@@ -229,7 +233,7 @@ def unit_scale(moments: Moments) -> np.ndarray:
     return np.full(moments.n_features, 1.0 / np.sqrt(mean_square) if mean_square > 0 else 1.0)
 
 
-def direction_parts(rows: RandomAccessRows, layer: FeatureLayer, coefficients: np.ndarray) -> np.ndarray:
+def direction_parts(rows: Rows, layer: FeatureLayer, coefficients: np.ndarray) -> np.ndarray:
     """(m,): variance over rows of what each direction adds to the scores ``rows @ coefficientsᵀ``, summed over scores.
 
     The rows are those a layer makes. Columns of a direction are those a map of single projections makes of it; a map

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from eigenfeat.features.layer import (
     LayerEvidence,
     LayerSettings,
     find_layer,
+    has_codes,
     most_kept,
     unit_scale,
 )
@@ -24,12 +24,10 @@ from eigenfeat.features.maps import FeatureMap
 from eigenfeat.features.pairs import draws_pairs
 from eigenfeat.features.subclasses import Subclasses, clustered
 from eigenfeat.features.tangents import Transformation, tangent_moment
-from eigenfeat.moments import Moments, collect_moments, sharded_moments
-from eigenfeat.moments.sharded import matrix_bytes
-from eigenfeat.rows.UNKNOWN import first_block, in_proportion, labelled_by_index, mapped
-from eigenfeat.rows.rows import RandomAccessRows, Rows
+from eigenfeat.moments import Moments, collect_moments
+from eigenfeat.rows.rows import Rows
 from eigenfeat.rows.streaming import current
-from eigenfeat.stages import Affine, Chain, FeatureLayer, LayerRows, LayerStream, Stage, WithConstant
+from eigenfeat.stages import Affine, Chain, FeatureLayer, Stage, WithConstant, layer_rows
 
 MAP_SAMPLE = 20_000
 """Rows whose projections a fitted map (a spline's knots) learns from."""
@@ -112,19 +110,12 @@ class FittedLayer:
         return (WithConstant(), self.stage) if self.constant else (self.stage,)
 
     def held(self, rows: Rows) -> Rows:
-        """The layer's rows, with its projections in memory and the features made of them when they are asked for.
-
-        Of a stream, whatever passes read is kept where that is cheapest (`eigenfeat.rows.keeping`).
-        """
-        inputs = _with_constant(rows, self.constant)
-        if isinstance(inputs, RandomAccessRows):
-            return LayerRows.of(inputs, self.stage)
-        assert inputs.n_rows is not None
-        return LayerStream.of(inputs, self.stage, inputs.n_rows)
+        """The layer's rows for many passes, its projections cached and the features made of them when asked for."""
+        return layer_rows(_with_constant(rows, self.constant), self.stage)
 
     def over(self, rows: Rows) -> Rows:
         """The layer's rows for one more pass or two: those of a stream are not kept."""
-        return self.held(rows) if isinstance(rows, RandomAccessRows) else Chain(self.stages).over(rows)
+        return self.held(rows) if rows.random_access else Chain(self.stages).over(rows)
 
     def feature_names(self, inputs: Sequence[str], prefix: str = "") -> list[str]:
         """Names of the columns: inputs, where kept, then pair, rank within the pair and function of the projection."""
@@ -202,7 +193,7 @@ def fit_stack(
             below, tangents = stack.layers[-1], None
             rows = below.over(rows)
             if cut is not None and of_parts is not None:  # of arrays the projections are there already
-                of_parts = cut.relabelled(rows) if isinstance(rows, RandomAccessRows) else below.over(of_parts)
+                of_parts = cut.relabelled(rows) if rows.random_access else below.over(of_parts)
         evidence = _evidence(moments if index == 0 else None, (rows, of_parts), moments.classes, cut, layer, seconds)
         with timed(seconds, "directions"):
             if index == 0 and known is not None:
@@ -218,7 +209,7 @@ def _remembered_layer(
     evidence: LayerEvidence, layer: LayerSettings, rng: np.random.RandomState, dtype: np.dtype
 ) -> LayerDirections:
     """`find_layer`, which a fit that goes on from a checkpoint does not repeat; ``rng`` is left as it leaves it."""
-    if evidence.rows is None or isinstance(evidence.rows, RandomAccessRows):
+    if evidence.rows is None or evidence.rows.random_access:
         return find_layer(evidence, layer, rng, dtype)
     found, state = current().remembered(
         "directions", lambda: (find_layer(evidence, layer, rng, dtype), rng.get_state(legacy=True))
@@ -251,18 +242,12 @@ def layer_moments(
 
     ``n_rows`` is how many rows there will be when these are a part that will be merged with others.
 
-    Those of rows on a cluster stay there, sharded by class, where they are larger than the memory limit
-    (`eigenfeat.rows.streaming`).
-
     Raises
     ------
     ValueError
         When the matrices would not fit into this machine's memory.
     """
     total, inputs = n_rows or rows.n_rows, _with_constant(rows, settings.constant)
-    if classes is not None and total is not None and _stay_there(inputs, len(classes), total):
-        with timed(seconds, "moments"):
-            return sharded_moments(inputs, len(classes), current().budget).rename(classes)
     as_rows = classes is not None and settings.keeps_rows(len(classes), total, inputs.n_columns, largest_class(rows))
     if classes is not None and total is not None and not as_rows:
         _refuse_beyond_memory(len(classes), inputs.n_columns, total)
@@ -308,10 +293,9 @@ def _subclasses(
 ) -> Subclasses | None:
     if events is None and (count is None or count == 1):
         return None
-    if rows is None or not labelled_by_index(rows):
+    if rows is None or not has_codes(rows):
         raise ValueError("Sub-classes need rows that are labelled, as an array, a sparse matrix or in GEMClassifier.")
     if events is not None:
-        assert isinstance(rows, RandomAccessRows) and rows.y is not None
         return Subclasses.of(rows.y, events, moments.classes, rows.weight)
     assert count is not None
     return clustered(rows, moments.classes, moments.counts, count, rng)
@@ -343,22 +327,12 @@ def _evidence(
 
 def largest_class(rows: Rows) -> int | None:
     """Rows of the largest class, where labels are codes that are at hand."""
-    if not isinstance(rows, RandomAccessRows) or not labelled_by_index(rows):
-        return None
-    return int(np.bincount(rows.y).max())  # type: ignore[arg-type]
-
-
-def _stay_there(rows: Rows, n_classes: int, n_rows: int) -> bool:
-    """Whether moments are left where the rows are; a fit that goes on from a checkpoint does as it did."""
-    if rows.is_local or rows.n_columns > n_rows:
-        return False
-    needed = matrix_bytes(n_classes, rows.n_columns)
-    return current().remembered("where moments are", lambda: needed > current().budget)
+    return int(np.bincount(rows.y).max()) if rows.random_access and has_codes(rows) else None
 
 
 def _refuse_beyond_memory(n_classes: int, n_columns: int, n_rows: int) -> None:
     """Moments as matrices take k d² numbers, and problems made of them as many; fewer rows than columns are kept."""
-    needed, memory = 2 * matrix_bytes(n_classes, n_columns), _memory_bytes()
+    needed, memory = 2 * 8 * n_classes * n_columns**2, _memory_bytes()
     if n_columns <= n_rows and needed > memory:
         raise ValueError(
             f"Second moments of {n_classes} classes in {n_columns} columns, and the problems made of them, take "
@@ -377,7 +351,7 @@ def _memory_bytes() -> float:
 
 
 def _with_constant(rows: Rows, constant: bool) -> Rows:
-    return mapped(rows, WithConstant()) if constant else rows
+    return rows.apply(WithConstant()) if constant else rows
 
 
 def _fitted_map(settings: LayerSettings, projection: Affine, rows: Rows | None) -> FeatureMap:

@@ -10,10 +10,9 @@ import numpy as np
 from eigenfeat.features.class_samples import ClassShares, class_samples
 from eigenfeat.features.pairs import Contrast, Contrasts
 from eigenfeat.moments import Mixture, Moments
-from eigenfeat.rows.UNKNOWN import LabelledRows, StreamView
 from eigenfeat.rows.accumulators import ClassCounts
 from eigenfeat.rows.block import Block, Matrix, dense
-from eigenfeat.rows.rows import RandomAccessRows, Rows
+from eigenfeat.rows.rows import Rows
 
 SAMPLE_ROWS = 4000
 """Rows of a class that its centres are found from."""
@@ -34,26 +33,30 @@ class Subclasses:
         Class of every sub-class.
     names : (s,) array of str
         "3/0" for the first sub-class of class 3; the class's own label where it is not cut.
+    counts : ClassCounts, optional
+        Of the sub-classes of a stream.
     """
 
     codes: np.ndarray | NearestCentre
     owners: np.ndarray
     names: np.ndarray
+    counts: ClassCounts | None = None
 
     def relabelled(self, rows: Rows) -> Rows:
         """The rows they were found from, labelled with their sub-classes."""
         if isinstance(self.codes, NearestCentre):
-            return CutStream(rows, self.codes)
-        assert isinstance(rows, RandomAccessRows)
-        return LabelledRows(rows, self.codes, rows.weight)
+            return rows.map(self.codes, class_counts=self.counts)
+        return rows.with_labels(self.codes, rows.weight)
 
     @classmethod
     def streamed(cls, rows: Rows, cut: NearestCentre, classes: np.ndarray) -> Subclasses:
         """Those of a stream that have rows of positive weight: one pass."""
-        totals = CutStream(rows, cut).reduce(ClassCounts(), "sub-classes")
-        places = totals.classes[totals.counts > 0].astype(np.intp)
-        owners, which = np.divmod(places, cut.most)
-        return cls(replace(cut, codes=places), owners, _names(owners, which, classes))
+        counts = rows.map(cut, class_counts=None).reduce(ClassCounts(), "sub-classes")
+        present = counts.counts > 0
+        codes = counts.classes[present].astype(np.intp)
+        owners, which = np.divmod(codes, cut.most)
+        counts = ClassCounts(np.arange(len(codes)), counts.counts[present], counts.weights[present], counts.n_rows)
+        return cls(replace(cut, codes=codes), owners, _names(owners, which, classes), counts)
 
     @classmethod
     def of(
@@ -88,12 +91,10 @@ def clustered(
     nearest. Rows are labelled with indices into ``classes``, of which there are ``counts`` of positive weight.
     """
     centres = _centres(rows, counts, count, rng)
-    if not isinstance(rows, RandomAccessRows):
+    if not rows.random_access:
         return Subclasses.streamed(rows, NearestCentre(centres), classes)
     labels = np.asarray(rows.y)
-    step = rows.default_batch
-    blocks = (slice(start, start + step) for start in range(0, len(labels), step))
-    events = [nearest(rows.rows(part), labels[part], centres) for part in blocks]
+    events = [nearest(block.X, labels[block.positions], centres) for block in rows.blocks()]
     return Subclasses.of(labels, np.concatenate(events), classes, rows.weight)
 
 
@@ -124,7 +125,7 @@ def nearest(rows: Matrix, labels: np.ndarray, centres: dict[int, np.ndarray]) ->
 
 @dataclass(frozen=True, eq=False)
 class NearestCentre:
-    """A lens: labels become ``most · class + cluster``, indices into what is there of all of these (``codes``)."""
+    """A block function: labels become ``most · class + cluster``, indices into what is there of all of these (``codes``)."""
 
     centres: dict[int, np.ndarray]
     codes: np.ndarray | None = None
@@ -133,23 +134,12 @@ class NearestCentre:
     def most(self) -> int:
         return max((len(points) for points in self.centres.values()), default=1)
 
-    def __call__(self, block: Block) -> tuple[Block]:
+    def __call__(self, block: Block) -> Block:
         labels = np.asarray(block.y)
         place = labels * self.most + nearest(block.X, labels, self.centres)
         if self.codes is not None:
             place = np.minimum(np.searchsorted(self.codes, place), len(self.codes) - 1)
-        return (replace(block, y=place),)
-
-
-@dataclass(frozen=True, eq=False)
-class CutStream(StreamView):
-    """A stream whose labels are sub-classes."""
-
-    cut: NearestCentre
-
-    @property
-    def lens(self) -> NearestCentre:
-        return self.cut
+        return replace(block, y=place)
 
 
 def between_subclasses(contrasts: Contrasts, subclasses: Subclasses, moments: Moments) -> Contrasts:

@@ -53,8 +53,8 @@ class BlockObjectives:
 
     Attributes
     ----------
-    expand : callable
-        From a block to rows in memory.
+    decoder : Decoder
+        From a stored block to rows in memory.
     n_classes, smoothing, constant, batch_size, n_jobs
         As in `LogitObjective` and `Passes`.
     total : float
@@ -65,7 +65,7 @@ class BlockObjectives:
         Of the rows: tells their scores from those of others.
     """
 
-    expand: Decoder
+    decoder: Decoder
     n_classes: int
     smoothing: float
     constant: bool
@@ -77,7 +77,7 @@ class BlockObjectives:
 
     def of(self, block: Block) -> Iterator[tuple[Block, LogitObjective]]:
         """The block in parts small enough to be expanded, each with its objective."""
-        for part in self.expand.parts(block):
+        for part in self.decoder.parts(block):
             yield part, self.over(part, self.passes(part))
 
     def over(self, part: Block, passes: Any) -> LogitObjective:
@@ -93,7 +93,7 @@ class BlockObjectives:
         return self.name, part.start, part.n_rows, digest
 
     def passes(self, block: Block) -> Passes:
-        return Passes(self.expand(block), self.constant, None, self.batch_size, self.n_jobs)
+        return Passes(self.decoder(block), self.constant, None, self.batch_size, self.n_jobs)
 
 
 def digest_of(C: np.ndarray) -> bytes:
@@ -103,19 +103,19 @@ def digest_of(C: np.ndarray) -> bytes:
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """A lens: rows that count and whose number, drawn for their place, is below a share."""
+    """A block function: rows that count and whose number, drawn for their place, is below a share."""
 
     share: float
     seed: int
     left_out: LeftOutRows | None = None
 
-    def __call__(self, block: Block) -> tuple[Block]:
+    def __call__(self, block: Block) -> Block:
         taken = uniforms(self.seed, block.start, block.n_rows) < self.share
         if block.weight is not None:
             taken &= block.weight > 0
         if self.left_out is not None:
             taken &= ~self.left_out.of(block)
-        return (block.part(np.flatnonzero(taken)),)
+        return block.take(np.flatnonzero(taken))
 
 
 def without(statistic: Accumulator, *names: str) -> Accumulator:
@@ -124,20 +124,6 @@ def without(statistic: Accumulator, *names: str) -> Accumulator:
     for name in names:
         delattr(other, name)
     return other
-
-
-@dataclass(eq=False)
-class DrawnRows(Accumulator):
-    """Rows of a draw, held."""
-
-    draw: Draw
-    kept: list[Block] = field(default_factory=list)
-
-    def update(self, block: Block) -> None:
-        self.kept += self.draw(block)
-
-    def merge(self, other: DrawnRows) -> None:
-        self.kept += other.kept
 
 
 @dataclass(eq=False)
@@ -237,7 +223,7 @@ class ColumnSquares(Accumulator):
 
     def update(self, block: Block) -> None:
         if self.draw is not None:
-            (block,) = self.draw(block)
+            block = self.draw(block)
         for _, objective in self.blocks.of(block):
             weights = objective.weights if self.C is None else objective.mean_curvature(objective.seen(self.C))
             self.squares = self.squares + objective.passes.weighted_squares(weights)
@@ -268,7 +254,7 @@ class CurvedSample(Accumulator):
             drawn = uniforms(self.seed, part.start, part.n_rows)
             chosen, _ = heaviest(masses, drawn, self.count + 1)
             if len(chosen):
-                self._add([part.part(chosen)], curvatures[chosen], masses[chosen], drawn[chosen])
+                self._add([part.take(chosen)], curvatures[chosen], masses[chosen], drawn[chosen])
 
     def merge(self, other: CurvedSample) -> None:
         self._add(other.kept, other.curvatures, other.masses, other.uniforms)
@@ -287,7 +273,7 @@ class CurvedSample(Accumulator):
             self._take(heaviest(self.masses, self.uniforms, self.count + 1)[0])
 
     def _take(self, chosen: np.ndarray) -> None:
-        self.kept = [concatenate(self.kept).part(chosen)]
+        self.kept = [concatenate(self.kept).take(chosen)]
         self.curvatures, self.masses = self.curvatures[chosen], self.masses[chosen]
         self.uniforms = self.uniforms[chosen]
 

@@ -25,7 +25,7 @@ from eigenfeat.linear.sample_start import end_of_sample, shares_to_start_from
 from eigenfeat.linear.steps import Step
 from eigenfeat.linear.streamed import StreamedObjective
 from eigenfeat.rows.accumulators import ClassCounts
-from eigenfeat.rows.rows import RandomAccessRows, Rows
+from eigenfeat.rows.rows import Rows
 
 # Relative gap below which Newton steps take over: their model is trusted there, and few rows still curve. Those of
 # smoothed labels all do, and products with their Hessian stay as dear as passes. Neither is critical: on digits
@@ -146,13 +146,13 @@ class LogitSolver:
     ) -> None:
         self._basis: RowBasis | None = None
         options: Any = {"fit_intercept": fit_intercept, "smoothing": smoothing}
-        if isinstance(source, RandomAccessRows):
+        if source.random_access:
             self.objective: Any = LogitObjective.of(source, n_classes, batch_size=batch_size, n_jobs=n_jobs, **options)
         else:
             totals = source.reduce(ClassCounts(), "labels") if totals is None else totals
             self.objective = StreamedObjective.of(source, totals, batch_size=batch_size, n_jobs=n_jobs, **options)
         self._asked, self._table_row = solver, PRECONDITIONERS.choose(solver, self.objective, None)
-        if isinstance(source, RandomAccessRows):
+        if source.random_access:
             self._leave_span_and_weightless(source)
         self._rng = check_random_state(random_state)
         self._sample: Any = None
@@ -162,7 +162,7 @@ class LogitSolver:
         self._built_at = (1.0, 1.0)
         self._passes_since_build = 0.0
 
-    def _leave_span_and_weightless(self, source: RandomAccessRows) -> None:
+    def _leave_span_and_weightless(self, source: Rows) -> None:
         """Few rows in coordinates of their span; rows without weight left out."""
         passes, labels, weights = self.objective.passes, self.objective.labels, self.objective.weights
         self._basis = RowBasis.of(source) if self.solver in ("gram", "classes") and is_wide(source) else None

@@ -16,9 +16,8 @@ import numpy as np
 from eigenfeat._compiled import compiled
 from eigenfeat.linear.by_weight import evenness, heaviest, histogram, light_below
 from eigenfeat.linear.calibration import left_out_parts
-from eigenfeat.linear.passes import Passes, has_sparse_rows
-from eigenfeat.rows.UNKNOWN import ChosenRows
-from eigenfeat.rows.rows import RandomAccessRows
+from eigenfeat.linear.passes import Passes
+from eigenfeat.rows.rows import Rows
 from eigenfeat.rows.sampling import uniforms
 
 LIGHT_SHARE = 1e-4
@@ -84,7 +83,7 @@ class LogitObjective:
     @classmethod
     def of(
         cls,
-        source: RandomAccessRows,
+        source: Rows,
         n_classes: int,
         *,
         fit_intercept: bool,
@@ -109,7 +108,7 @@ class LogitObjective:
         """The same over about a share of the rows, drawn by their places, which are numbered anew."""
         sample = self._over(np.flatnonzero(self._uniforms(seed) < share))
         assert sample.passes.index is not None
-        rows = ChosenRows(self.passes.source, sample.passes.index)
+        rows = self.passes.source.take(sample.passes.index)
         return replace(sample, passes=replace(sample.passes, source=rows, index=None))
 
     def _over(self, rows: np.ndarray) -> LogitObjective:
@@ -173,7 +172,7 @@ class LogitObjective:
     def curvature(self, point: LogitPoint, share: float = LIGHT_SHARE) -> Curvature:
         """The Hessian at a point, from the rows that matter: the others hold ``share`` of its trace."""
         weight = self.weights * point.row_curvature
-        worth_choosing = 1.0 if has_sparse_rows(self.passes.source) else WORTH_CHOOSING
+        worth_choosing = 1.0 if self.passes.source.is_sparse else WORTH_CHOOSING
         return self.curvature_above(point, light_below(histogram(weight), share, worth_choosing)[0], weight)
 
     def curvature_above(self, point: LogitPoint, bound: float, weight: np.ndarray) -> Curvature:

@@ -14,11 +14,9 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import get_blas_funcs
 
-from eigenfeat.rows.UNKNOWN import first_rows
-from eigenfeat.rows.block import Matrix, Selection, dense, map_parts, row_blocks
+from eigenfeat.rows.block import N_PARTS, Matrix, Selection, dense, map_parts, row_blocks
 from eigenfeat.rows.products import RowProducts, products_with
-from eigenfeat.rows.rows import RandomAccessRows, Rows
-from eigenfeat.rows.UNKNOWN import N_PARTS
+from eigenfeat.rows.rows import Rows
 
 MAX_FLOAT64_GRAM = 2000
 """Columns above which a Gram matrix is in float32: it only steers steps, and takes half the time and memory so."""
@@ -33,7 +31,8 @@ class Passes:
 
     Parameters
     ----------
-    source : RandomAccessRows
+    source : Rows
+        With random access.
         Φ without its constant column.
     constant : bool
         Whether a column of ones is appended: the intercept.
@@ -46,7 +45,7 @@ class Passes:
         Threads; by default as many as linear algebra may use.
     """
 
-    source: RandomAccessRows
+    source: Rows
     constant: bool = True
     index: np.ndarray | None = None
     batch_size: int | None = None
@@ -83,7 +82,7 @@ class Passes:
             for positions in part:
                 scores[positions] = self._forward(products, positions, coefficients)
 
-        map_parts(self._blocks(self.source.floats_per_row), run, self.n_jobs)
+        map_parts(run, self._blocks(self.source.floats_per_row), self.n_jobs)
         return scores
 
     def there_and_back(self, coefficients: np.ndarray, between: Between, squared: bool = False) -> np.ndarray:
@@ -100,7 +99,7 @@ class Passes:
                 own_constant += values.sum(axis=0, dtype=np.float64)
             return products, own_constant
 
-        for products, own_constant in map_parts(self._blocks(self.source.floats_per_row), run, self.n_jobs):
+        for products, own_constant in map_parts(run, self._blocks(self.source.floats_per_row), self.n_jobs):
             whole.merge(products)
             constant += own_constant
         return np.concatenate([whole.total(), constant])
@@ -171,12 +170,7 @@ class Passes:
         return positions if self.index is None else self.index[positions]
 
     def _blocks(self, width: int | None = None) -> list[slice]:
-        if self.batch_size is None and has_sparse_rows(self.source):
+        if self.batch_size is None and self.source.is_sparse:
             # Sparse rows cost what they hold; what costs here is the dense result of every block.
             return row_blocks(self.n_rows, 1, 1, max(1, -(-self.n_rows // N_PARTS)))
         return row_blocks(self.n_rows, width or self.n_columns, self.dtype.itemsize, self.batch_size)
-
-
-def has_sparse_rows(source: Rows) -> bool:
-    """Whether a source hands out sparse blocks, which its first row tells."""
-    return sparse.issparse(first_rows(source, 1))

@@ -8,11 +8,9 @@ import numpy as np
 
 from eigenfeat.linear.class_preconditioner import ClassPreconditioner
 from eigenfeat.linear.objective import LogitObjective
-from eigenfeat.linear.passes import has_sparse_rows
 from eigenfeat.linear.preconditioners import DiagonalPreconditioner, GramPreconditioner, PreconditionerRequest
 from eigenfeat.linear.row_basis import few_rows, is_wide
 from eigenfeat.linear.sample_preconditioner import SamplePreconditioner
-from eigenfeat.rows.rows import RandomAccessRows
 from eigenfeat.solvers import Need, Solver, SolverTable
 from eigenfeat.stages.layer import FACTORED
 
@@ -48,15 +46,15 @@ PASS_SLOWNESS = 8.0
 
 def _suits_gram(objective: LogitObjective, request: PreconditionerRequest | None) -> bool:
     source = objective.passes.source
-    is_sparse = has_sparse_rows(source)
+    is_sparse = source.is_sparse
     too_wide = source.n_columns > (MAX_SPARSE_GRAM_COLUMNS if is_sparse else MAX_GRAM_COLUMNS)
-    return not too_wide or (isinstance(source, RandomAccessRows) and is_wide(source) and not is_sparse)
+    return not too_wide or (source.random_access and is_wide(source) and not is_sparse)
 
 
 def _suits_sample(objective: LogitObjective, request: PreconditionerRequest | None) -> bool:
     source = objective.passes.source
-    few = isinstance(source, RandomAccessRows) and is_wide(source)
-    if not MIN_SAMPLE_COLUMNS <= source.n_columns <= MAX_SAMPLE_COLUMNS or few or has_sparse_rows(source):
+    few = source.random_access and is_wide(source)
+    if not MIN_SAMPLE_COLUMNS <= source.n_columns <= MAX_SAMPLE_COLUMNS or few or source.is_sparse:
         return False
     if request is None or source.n_columns > MAX_GRAM_COLUMNS:
         return True
@@ -82,7 +80,7 @@ def damping_in_penalties(objective: LogitObjective, request: PreconditionerReque
     return probe.damping / objective.alpha if objective.alpha else np.inf
 
 
-IN_MEMORY = Need(lambda objective, request: isinstance(objective.passes.source, RandomAccessRows), "rows in memory")
+IN_MEMORY = Need(lambda objective, request: objective.passes.source.random_access, "rows in memory")
 
 #: What "auto" takes for which rows; solving is building the preconditioner.
 #:

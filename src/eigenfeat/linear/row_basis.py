@@ -13,7 +13,7 @@ import numpy as np
 from scipy import linalg
 
 from eigenfeat.rows.block import dense, row_blocks
-from eigenfeat.rows.rows import ArrayRows, RandomAccessRows
+from eigenfeat.rows.rows import ArrayRows, Rows
 
 MAX_ROWS = 5000
 """Rows above which their Gram matrix is no longer quick to factor, or small."""
@@ -22,7 +22,7 @@ BLOCK_NUMBERS = 2**24
 """Rows times columns of a block that products are made of."""
 
 
-def is_wide(source: RandomAccessRows) -> bool:
+def is_wide(source: Rows) -> bool:
     """Whether rows are so few, beside their columns, that coordinates in their span pay."""
     return few_rows(source.n_rows, source.n_columns)
 
@@ -38,19 +38,19 @@ class RowBasis:
 
     Attributes
     ----------
-    source : RandomAccessRows
+    source : Rows
     chosen : (r,) array of int
         The rows Φ₁, the farthest from the span of those before it first; repeated rows, and sums of others, are none.
     factor : (n_rows, r) array
         L, of which L₁, its rows ``chosen``, is lower triangular.
     """
 
-    source: RandomAccessRows
+    source: Rows
     chosen: np.ndarray
     factor: np.ndarray
 
     @classmethod
-    def of(cls, source: RandomAccessRows) -> RowBasis:
+    def of(cls, source: Rows) -> RowBasis:
         # In float64 whatever the rows are: directions that float32 holds well have squares that it does not.
         gram = np.zeros((source.n_rows, source.n_rows), order="F")
         for i, chosen in enumerate(blocks := _blocks(source)):
@@ -91,7 +91,7 @@ class RowBasis:
         )
 
 
-def _blocks(source: RandomAccessRows, n_rows: int | None = None) -> list[slice]:
+def _blocks(source: Rows, n_rows: int | None = None) -> list[slice]:
     """Tall blocks: every two of them are made, and turned into float64, to be multiplied."""
     n_rows = source.n_rows if n_rows is None else n_rows
     return row_blocks(n_rows, source.n_columns, 8, max(512, BLOCK_NUMBERS // source.n_columns))

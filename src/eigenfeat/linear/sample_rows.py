@@ -56,7 +56,7 @@ def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
         for part in parts:
             np.matmul(A[part], B, out=product[part])
 
-    map_parts(row_blocks(len(A), 1, 1, -(-len(A) // blas_threads())), run)
+    map_parts(run, row_blocks(len(A), 1, 1, -(-len(A) // blas_threads())))
     return product
 
 

@@ -18,7 +18,6 @@ from eigenfeat.linear.block_sums import (
     ColumnSquares,
     CurvedSample,
     Draw,
-    DrawnRows,
     HessianProduct,
     Keys,
     LeftOutRows,
@@ -38,8 +37,9 @@ from eigenfeat.linear.objective import (
 )
 from eigenfeat.linear.passes import Passes
 from eigenfeat.linear.steps import part_way
-from eigenfeat.rows.accumulators import ClassCounts
+from eigenfeat.rows.accumulators import ClassCounts, Collect
 from eigenfeat.rows.block import concatenate, concatenate_and_free
+from eigenfeat.rows.cache import persisted
 from eigenfeat.rows.rows import Rows
 
 STEPS_A_PASS = 8
@@ -90,7 +90,7 @@ class StreamedObjective:
     """F, for rows with labels 0..k-1 that bring their weights; see `LogitObjective` for every method."""
 
     passes: StreamedPasses
-    compact: Rows
+    stored: Rows
     blocks: BlockObjectives
     alpha: float = 0.0
     _ahead: list[StreamedPoint] = field(default_factory=list, init=False, repr=False)
@@ -107,10 +107,10 @@ class StreamedObjective:
         batch_size: int | None,
         n_jobs: int | None,
     ) -> StreamedObjective:
-        compact, expand = source.compact
+        stored, decoder = source.storage()
         weight = float(totals.weights.sum())
-        blocks = BlockObjectives(expand, len(totals.classes), smoothing, fit_intercept, weight, batch_size, n_jobs)
-        return cls(StreamedPasses(source, fit_intercept, int(totals.counts.sum())), compact, blocks)
+        blocks = BlockObjectives(decoder, len(totals.classes), smoothing, fit_intercept, weight, batch_size, n_jobs)
+        return cls(StreamedPasses(source, fit_intercept, int(totals.counts.sum())), stored, blocks)
 
     @property
     def n_classes(self) -> int:
@@ -131,7 +131,7 @@ class StreamedObjective:
         for point in self._ahead:
             if np.array_equal(point.coefficients, C):
                 return point
-        found = self.compact.reduce(LossAndGradient(self.blocks, C), "loss and gradient")
+        found = self.stored.reduce(LossAndGradient(self.blocks, C), "loss and gradient")
         W = self.penalised(C)
         value = found.value + 0.5 * self.alpha * float(np.vdot(W, W))
         return StreamedPoint(C, value, found.gradient + self.alpha * W, found.curvatures)
@@ -156,7 +156,7 @@ class StreamedObjective:
     def _values_along(self, start: StreamedPoint, end: StreamedPoint, steps: np.ndarray) -> dict[float, float]:
         """F at shares of the way: one pass."""
         ends = np.hstack([start.coefficients, end.coefficients])
-        losses = self.compact.reduce(LossesAlong(self.blocks, ends, steps), "losses along a step").values
+        losses = self.stored.reduce(LossesAlong(self.blocks, ends, steps), "losses along a step").values
         weights = [self.penalised(part_way(start, end, step)) for step in steps.tolist()]
         penalties = [0.5 * self.alpha * float(np.vdot(W, W)) for W in weights]
         return dict(zip(steps.tolist(), (losses + penalties).tolist()))
@@ -175,16 +175,16 @@ class StreamedObjective:
     def drawn(self, share: float, seed: int) -> LogitObjective | StreamedObjective:
         """The same over about a share of the rows, drawn by their places: in memory, or where the rows are."""
         draw = Draw(share, seed, self.blocks.left_out)
-        if self.compact.is_local:
-            block = concatenate_and_free(self.compact.reduce(DrawnRows(draw), "rows to start from").kept)
+        if self.stored.is_local:
+            block = concatenate_and_free(self.stored.reduce(Collect(draw), "rows to start from").blocks)
             labels = np.asarray(block.y, dtype=np.intp)
             weights = np.ones(block.n_rows) if block.weight is None else block.weight
             passes = self.blocks.passes(block)
             return LogitObjective(passes, labels, weights / weights.sum(), self.n_classes, self.alpha, self.smoothing)
-        compact = self.compact.persisted((draw,))
-        totals = compact.reduce(ClassCounts(), "rows to start from")
+        stored = persisted(self.stored.map(draw, n_rows=None, class_counts=None))
+        totals = stored.reduce(ClassCounts(), "rows to start from")
         blocks = replace(self.blocks, total=float(totals.weights.sum()), left_out=None, name=uuid4().hex)
-        return replace(self, passes=replace(self.passes, n_rows=totals.n_rows), compact=compact, blocks=blocks)
+        return replace(self, passes=replace(self.passes, n_rows=totals.n_rows), stored=stored, blocks=blocks)
 
     def column_scale(self, most_rows: int | None = None) -> np.ndarray:
         share = share_to_scale_by(self.passes.n_rows, most_rows)
@@ -192,18 +192,18 @@ class StreamedObjective:
         if share < 1:  # the draw leaves out who is left out
             draw = Draw(share, 0, self.blocks.left_out)
             empty = ColumnSquares(replace(self.blocks, left_out=None), draw=draw)
-        return inverse_of_squares(self.compact.reduce(empty, "squares of columns").squares / share)
+        return inverse_of_squares(self.stored.reduce(empty, "squares of columns").squares / share)
 
     def curved_squares(self, point: StreamedPoint | None) -> np.ndarray:
         C = np.zeros(self.shape) if point is None else point.coefficients
-        return self.compact.reduce(ColumnSquares(self.blocks, C), "squares of columns").squares
+        return self.stored.reduce(ColumnSquares(self.blocks, C), "squares of columns").squares
 
     def curved_sample(
         self, point: StreamedPoint | None, n_rows: int, seed: int, scale: np.ndarray | None
     ) -> tuple[Passes, np.ndarray]:
         C = np.zeros(self.shape) if point is None else point.coefficients
         empty = CurvedSample(self.blocks, C, n_rows if scale is not None else self.passes.n_rows, seed, scale)
-        found = self.compact.reduce(empty, "rows of a Gram matrix").thinned()
+        found = self.stored.reduce(empty, "rows of a Gram matrix").thinned()
         block = concatenate(found.kept)
         return self.blocks.passes(block), found.curvatures * np.maximum(1.0, found.least / found.masses)
 
@@ -218,11 +218,11 @@ class StreamedObjective:
 
     def without(self, rows: LeftOutRows) -> StreamedObjective:
         others = replace(self.blocks, left_out=rows)
-        weight = self.compact.reduce(Weight(others), "rows left out").weight
+        weight = self.stored.reduce(Weight(others), "rows left out").weight
         return replace(self, blocks=replace(others, total=weight * self.blocks.total))
 
     def scored(self, rows: LeftOutRows, C: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        found = self.compact.reduce(Scores(self.blocks, rows, C), "scores of rows left out")
+        found = self.stored.reduce(Scores(self.blocks, rows, C), "scores of rows left out")
         scores, labels, weights = map(np.concatenate, zip(*found.parts))
         return scores, labels, weights
 
@@ -248,5 +248,5 @@ class StreamedCurvature:
 
     def __matmul__(self, V: np.ndarray) -> np.ndarray:
         empty = HessianProduct(self.objective.blocks, self.coefficients, V, self.bound)
-        product = self.objective.compact.reduce(empty, "Hessian product").product
+        product = self.objective.stored.reduce(empty, "Hessian product").product
         return product + self.objective.alpha * self.objective.penalised(V)

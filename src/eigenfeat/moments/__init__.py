@@ -14,7 +14,6 @@ from eigenfeat.moments.forms import (
     weighted_sum,
 )
 from eigenfeat.moments.row_moments import RowMoments
-from eigenfeat.moments.sharded import RemoteForm, ShardedMoments, sharded_moments
 from eigenfeat.rows.store import RowStore
 
 __all__ = [
@@ -24,11 +23,9 @@ __all__ = [
     "FactoredForm",
     "Mixture",
     "Moments",
-    "RemoteForm",
     "RowMoments",
     "RowStore",
     "RowTerm",
-    "ShardedMoments",
     "SymmetricForm",
     "as_form",
     "collect_cross_moments",
@@ -36,6 +33,5 @@ __all__ = [
     "empty_moments",
     "identity_like",
     "merged_moments",
-    "sharded_moments",
     "weighted_sum",
 ]

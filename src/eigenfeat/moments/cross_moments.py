@@ -163,7 +163,7 @@ class CrossMomentsOf(Accumulator):
     targets: Any = None
 
     def update(self, block: Block) -> None:
-        labels = block.y if self.targets is None else self.targets[block.selection]
+        labels = block.y if self.targets is None else self.targets[block.positions]
         if labels is None:
             raise ValueError("Cross moments need targets: give y, or a source whose rows bring labels.")
         self.moments.update(block.X, labels, block.weight)

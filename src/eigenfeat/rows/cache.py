@@ -15,7 +15,7 @@ from scipy import sparse
 from eigenfeat.rows.accumulators import BlockFunction, ClassCounts, RowCount
 from eigenfeat.rows.block import Block, take
 from eigenfeat.rows.read_ahead import read_ahead
-from eigenfeat.rows.rows import MappedRows, Rows
+from eigenfeat.rows.rows import ArrayRows, MappedRows, Rows
 from eigenfeat.rows.streaming import current
 
 CACHED_BYTES = 64_000_000
@@ -62,9 +62,7 @@ def cached(rows: Rows, reserved: int = 0) -> Rows:
         return rows
     if not rows.is_local:
         return persisted(rows)
-    n_rows = rows.n_rows
-    if n_rows is None:
-        n_rows = rows.reduce(RowCount(), "rows").n_rows
+    n_rows = _counted(rows)
     decision = decide(rows, n_rows, reserved)
     return rows if decision.where == "source" or rows.is_sparse else cache_at(rows, n_rows, decision)
 
@@ -72,6 +70,17 @@ def cached(rows: Rows, reserved: int = 0) -> Rows:
 def cache_at(rows: Rows, n_rows: int, decision: CacheDecision) -> Rows:
     """Fill the cache that was decided on with one pass."""
     return rows if decision.where == "source" else CachedRows(rows, n_rows, decision)
+
+
+def loaded(rows: Rows) -> ArrayRows:
+    """All rows in memory, however large."""
+    n_rows = _counted(rows)
+    arrays = CachedRows(rows, n_rows, CacheDecision("memory", 0, "asked for"))
+    return ArrayRows(arrays.array("X"), arrays.array("y"), arrays.array("weight"))
+
+
+def _counted(rows: Rows) -> int:
+    return rows.reduce(RowCount(), "rows").n_rows if rows.n_rows is None else rows.n_rows
 
 
 def persisted(rows: Rows) -> Rows:

@@ -25,6 +25,7 @@ class ApplyRowMap:
 
     row_map: RowMap
     dtype: np.dtype
+    row_wise = True
 
     def __call__(self, block: Block) -> Block:
         X = block.X if block.X.dtype == self.dtype else block.X.astype(self.dtype)

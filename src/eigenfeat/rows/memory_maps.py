@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
+from eigenfeat.rows.accumulators import AnyAccumulator
+from eigenfeat.rows.block import Block, Selection
 from eigenfeat.rows.columns import Reading, floating
 from eigenfeat.rows.missing import without_gaps
 from eigenfeat.rows.read_ahead import read_ahead
-from eigenfeat.rows.block import Block, Matrix, Selection
 from eigenfeat.rows.rows import RandomAccessRows, Rows
-from eigenfeat.rows.accumulators import AnyAccumulator
 from eigenfeat.rows.streams import STREAM_BYTES, Batch
 
 
@@ -60,8 +60,8 @@ class MemoryMapRows(RandomAccessRows):
     def weight(self) -> np.ndarray | None:
         return self.columns.weights_of(self.array)
 
-    def rows(self, selection: Selection) -> Matrix:
-        return self._batch(selection).X
+    def block(self, selection: Selection) -> Block:
+        return Block(*self._batch(selection), selection.start or 0 if isinstance(selection, slice) else 0)
 
     def blocks(self, batch_size: int | None = None) -> Iterator[Block]:
         size = batch_size or self.default_batch

@@ -132,6 +132,12 @@ class Rows(ABC):
         map_parts(fill, row_blocks(self.n_rows, 1, 1, batch_size or BLOCK_ROWS))
         return rows
 
+    def load(self) -> ArrayRows:
+        """Read all rows into memory, dense, with their labels and weights."""
+        from eigenfeat.rows.cache import loaded
+
+        return loaded(self)
+
     def head(self, count: int) -> Block:
         """Return the first rows, ``count`` of them where there are as many, in the type of the source."""
         if self.random_access:
@@ -154,7 +160,8 @@ class Rows(ABC):
         Parameters
         ----------
         function : callable
-            From a block to a block, picklable (`eigenfeat.rows.functions`).
+            From a block to a block, picklable (`eigenfeat.rows.functions`). One that treats rows one by one and keeps
+            their labels says so by an attribute ``row_wise = True``: random access then stays.
         **changed
             What the function changes: ``n_columns``, ``n_rows`` (None where it leaves rows out), ``class_counts``.
         """
@@ -422,8 +429,8 @@ class MappedRows(Rows):
 
     @property
     def random_access(self) -> bool:
-        """Whether rows are transformed one by one, of a source with random access."""
-        return isinstance(self.function, ApplyRowMap) and self.source.random_access
+        """Whether the function treats rows one by one and says so (``row_wise``), and its source has random access."""
+        return getattr(self.function, "row_wise", False) and self.source.random_access
 
     @property
     def y(self) -> Any:
@@ -445,7 +452,8 @@ class MappedRows(Rows):
         return self.function(self.source.block(selection))
 
     def rows(self, selection: Selection) -> Matrix:
-        return self.function(Block(self.source.rows(selection))).X
+        start = selection.start or 0 if isinstance(selection, slice) else 0
+        return self.function(Block(self.source.rows(selection), start=start)).X
 
     def blocks(self, batch_size: int | None = None) -> Iterator[Block]:
         for block in self.source.blocks(batch_size):

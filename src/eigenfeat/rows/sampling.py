@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import sparse
 
+from eigenfeat.rows.accumulators import Accumulator
 from eigenfeat.rows.block import Block, Matrix
 from eigenfeat.rows.rows import Rows
-from eigenfeat.rows.accumulators import Accumulator
 
 Keys = Callable[[Matrix], np.ndarray]
 """An integer for every row of a block: equal for equal rows, as good as random for others."""

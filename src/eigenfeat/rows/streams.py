@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from eigenfeat.rows.read_ahead import read_ahead
 from eigenfeat.rows.block import Block, Matrix, Selection, take
+from eigenfeat.rows.read_ahead import read_ahead
 from eigenfeat.rows.rows import Rows
 
 #: Bytes of a block where nobody says how many rows: enough for long products, little beside the memory of a machine.

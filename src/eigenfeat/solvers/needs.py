@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from eigenfeat.moments.forms import DenseForm, FactoredForm
-from eigenfeat.moments.sharded import RemoteForm
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.solvers.contract import Need
 from eigenfeat.solvers.request import Request
@@ -24,7 +23,7 @@ def is_factored(quotient: Quotient, request: Request) -> bool:
 
 
 def is_moderate(quotient: Quotient, request: Request) -> bool:
-    return isinstance(quotient.noise, DenseForm | RemoteForm) or quotient.n_features <= MODERATE_SIZE
+    return isinstance(quotient.noise, DenseForm) or quotient.n_features <= MODERATE_SIZE
 
 
 def has_noise_solve(quotient: Quotient, request: Request) -> bool:

@@ -15,7 +15,6 @@ from eigenfeat.solvers import dense, dual, krylov, low_rank, randomized
 from eigenfeat.solvers.contract import Solver, SolverTable
 from eigenfeat.solvers.directions import Directions
 from eigenfeat.solvers.recurring import with_recurring_factors
-from eigenfeat.solvers.remote import is_remote, solved_there
 from eigenfeat.solvers.request import DEFAULT_TOL, Request
 
 Run = Callable[[Callable, Sequence[tuple]], list]
@@ -100,12 +99,7 @@ def solve(
         quotients = with_recurring_factors(quotients, request)
     groups = _groups(quotients, solver, request)
     tasks = [(solver.solve, [quotients[i] for i in places], request) for solver, places in groups]
-    if any(map(is_remote, quotients)):
-        outcomes = solved_there(_solved, tasks)
-    elif run is None or len(groups) == 1:
-        outcomes = _run(groups, quotients, request, n_jobs)
-    else:
-        outcomes = run(_solved, tasks)
+    outcomes = _run(groups, quotients, request, n_jobs) if run is None or len(groups) == 1 else run(_solved, tasks)
     results: dict[int, Directions] = {}
     for (_, positions), directions in zip(groups, outcomes):
         results.update(zip(positions, directions))

@@ -6,7 +6,7 @@ from eigenfeat.stages.columns import TreatedColumns
 from eigenfeat.stages.feature_map import FeatureMap
 from eigenfeat.stages.inputs import BaseMap, WithConstant
 from eigenfeat.stages.kernel_expansion import KernelExpansion
-from eigenfeat.stages.layer import FeatureLayer, LayerRows, LayerStream
+from eigenfeat.stages.layer import FeatureLayer, LayerRows, layer_rows
 from eigenfeat.stages.outputs import EstimatorScores, GaussianPosteriors, GeometricMean, HuberPosteriors, Softmax
 from eigenfeat.stages.stage import Beside, Stage
 from eigenfeat.stages.trials import BandPass, FilterBank, SignalPower, UnitPower
@@ -27,11 +27,11 @@ __all__ = [
     "HuberPosteriors",
     "KernelExpansion",
     "LayerRows",
-    "LayerStream",
     "SignalPower",
     "Softmax",
     "Stage",
     "TreatedColumns",
     "UnitPower",
     "WithConstant",
+    "layer_rows",
 ]

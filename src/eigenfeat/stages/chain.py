@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenfeat._threads import blas_for_this_thread, one_blas_thread
-from eigenfeat.rows.UNKNOWN import held, mapped
 from eigenfeat.rows.block import Matrix, map_parts, row_blocks
-from eigenfeat.rows.rows import RandomAccessRows, Rows, as_rows
+from eigenfeat.rows.rows import Rows, as_rows
 from eigenfeat.stages.stage import Stage
 
 FEW_ROWS = 256
@@ -73,7 +72,7 @@ class Chain(Stage):
 
     def over(self, source: Rows) -> Rows:
         """The chain's results as a source of rows, made when they are asked for."""
-        return mapped(source, self.astype(source.dtype)) if self.stages else source
+        return source.apply(self.astype(source.dtype)) if self.stages else source
 
     def at(self, X: Rows | Matrix, n_jobs: int | None = None) -> np.ndarray:
         """The chain's results at all rows as one array, made in blocks that stay in cache, several at a time.
@@ -85,8 +84,8 @@ class Chain(Stage):
             Threads; by default as many as linear algebra may use. The result does not depend on it.
         """
         source = as_rows(X)
-        if not isinstance(source, RandomAccessRows):
-            return held(self.over(source), batch_size=None)
+        if not source.random_access:
+            return self.over(source).to_array(batch_size=None)
         if source.n_rows == 0:
             return np.empty((0, self.n_columns(source.n_columns)), dtype=source.dtype)
         chain = self.astype(source.dtype)
@@ -105,7 +104,7 @@ class Chain(Stage):
             for chosen in part:
                 results[chosen] = chain.apply(source.rows(chosen))
 
-        map_parts(blocks[1:], run, n_jobs)
+        map_parts(run, blocks[1:], n_jobs)
         return results
 
 

@@ -22,7 +22,8 @@ from eigenfeat.stages.pieces import MAX_CLASSES, PieceProducts, Pieces
 from eigenfeat.stages.stage import Stage
 
 FACTORED = 1.6
-"""Gram matrices that a fit to the rows of a layer needs memory for beside them: one factored, and a part being summed."""
+"""Gram matrices that a fit to the rows of a layer needs memory for: one factored, and a part being summed."""
+
 WORKERS_SHARE = 0.5
 """Of the memory of workers that stored rows may take: beyond 0.6 of it `distributed` writes them to disk."""
 
@@ -187,7 +188,9 @@ def _choose_on_workers(rows: Rows, names: dict[str, Rows], n_rows: int) -> tuple
     memory = source.memory
     free = WORKERS_SHARE * memory - 2 * sizes["inputs"]  # the collection, and the rows made of it
     name = "projections" if sizes.get("projections", np.inf) <= free else "inputs"
-    return name, CacheDecision("workers", sizes[name], f"{shown(sizes[name])}, {shown(memory)} of memory of all workers")
+    return name, CacheDecision(
+        "workers", sizes[name], f"{shown(sizes[name])}, {shown(memory)} of memory of all workers"
+    )
 
 
 def _cheap_to_project(n_inputs: int, n_projections: int) -> bool:
