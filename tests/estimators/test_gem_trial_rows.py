@@ -16,7 +16,7 @@ from eigenfeat.estimators.gem_trial_rows import (
     sample_by_key,
     search_rows,
 )
-from eigenfeat.estimators.row_keys import row_keys
+from eigenfeat.rows.sampling import row_keys
 from eigenfeat.rows import ArrayRows
 
 

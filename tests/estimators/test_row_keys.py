@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from eigenfeat.estimators.row_keys import distinct_keys, row_keys
+from eigenfeat.rows.sampling import distinct_keys, row_keys
 
 
 @given(st.lists(st.lists(st.sampled_from([0.0, -0.0, 1.0, 2.5]), min_size=3, max_size=3), min_size=1, max_size=20))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from eigenfeat.estimators.row_keys import row_keys
+from eigenfeat.rows.sampling import row_keys
 from eigenfeat.estimators.validation import (
     check_class_labels,
     check_kernel_takes,

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
-from eigenfeat.estimators.row_keys import row_keys
+from eigenfeat.rows.sampling import row_keys
 from eigenfeat.features.columns import FEWEST_ROWS, SAMPLE_ROWS, asked_treatments, sample_size, treat_columns
 from eigenfeat.rows import ArrayRows, sampled
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from eigenfeat.estimators.row_keys import row_keys
+from eigenfeat.rows.sampling import row_keys
 from eigenfeat.features.columns import treat_columns
 from eigenfeat.features.sparse_columns import UNSHIFTED
 from eigenfeat.rows import ArrayRows, sampled

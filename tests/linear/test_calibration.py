@@ -7,7 +7,7 @@ from scipy.special import log_softmax, softmax
 from sklearn.metrics import log_loss
 
 from eigenfeat import MultinomialLogit
-from eigenfeat.estimators.row_keys import row_keys
+from eigenfeat.rows.sampling import row_keys
 from eigenfeat.linear.calibration import best_temperature, is_at_bound, left_out_parts
 from eigenfeat.linear.logit import LogitSolver
 from eigenfeat.rows import as_row_source

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from eigenfeat.estimators.row_keys import row_keys
+from eigenfeat.rows.sampling import row_keys
 from eigenfeat.rows import ArrayRows, Rows, sampled
 
 rng = np.random.default_rng(0)

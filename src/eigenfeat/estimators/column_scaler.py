@@ -10,12 +10,11 @@ from sklearn.base import OneToOneFeatureMixin
 
 from eigenfeat._sklearn import StrOptions, check_feature_names_in, checked_fit
 from eigenfeat.estimators.edge import Estimator, FeaturesMixin, lazy_on_dask
-from eigenfeat.estimators.row_keys import row_keys
 from eigenfeat.estimators.streaming import is_stream, streamed
 from eigenfeat.estimators.validation import check_weights
 from eigenfeat.features.columns import WORDS, ColumnTable, sample_size, treat_columns
 from eigenfeat.rows.rows import ArrayRows, Rows
-from eigenfeat.rows.sampling import sampled
+from eigenfeat.rows.sampling import row_keys, sampled
 from eigenfeat.stages import Chain, Fitted, TreatedColumns
 
 COLUMNS_CONSTRAINT = [StrOptions(set(WORDS)), Mapping, "array-like"]

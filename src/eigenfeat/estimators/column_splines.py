@@ -9,12 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenfeat._sklearn import Integral, Interval, check_feature_names_in, checked_fit
 from eigenfeat.estimators.edge import Estimator, FeaturesMixin
-from eigenfeat.estimators.row_keys import row_keys
 from eigenfeat.estimators.validation import check_weights
 from eigenfeat.features.column_basis import column_basis, n_values, required_pairs
 from eigenfeat.features.columns import sample_size
 from eigenfeat.rows.rows import ArrayRows, Rows
-from eigenfeat.rows.sampling import RowSample, sampled
+from eigenfeat.rows.sampling import RowSample, row_keys, sampled
 from eigenfeat.stages import Chain, FeatureLayer, Fitted
 
 N_KNOTS = 6

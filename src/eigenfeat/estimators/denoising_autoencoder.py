@@ -12,11 +12,10 @@ from sklearn.utils import check_random_state
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import ComponentsMixin, Estimator, renamed_parameters
 from eigenfeat.estimators.magnitudes import check_magnitudes
-from eigenfeat.estimators.row_keys import distinct_keys, row_keys
 from eigenfeat.estimators.streaming import is_stream, refuse_source, streamed
 from eigenfeat.estimators.validation import check_weights
 from eigenfeat.rows.block import concatenate
-from eigenfeat.rows.sampling import sampled
+from eigenfeat.rows.sampling import distinct_keys, row_keys, sampled
 from eigenfeat.rows.streaming import current
 from eigenfeat.scores.autoencoder import HiddenLayer
 from eigenfeat.scores.choosing import (

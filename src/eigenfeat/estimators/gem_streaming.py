@@ -15,7 +15,6 @@ from eigenfeat.estimators.gem_columns import ColumnsOfTraining
 from eigenfeat.estimators.gem_trial_rows import TrialRows, search_rows, taken_of_class
 from eigenfeat.estimators.key_sketch import CLASS_KEYS, DistinctKeys
 from eigenfeat.estimators.memory import expected_of_settings
-from eigenfeat.estimators.row_keys import row_keys
 from eigenfeat.estimators.streaming import encoded, may_load, streamed
 from eigenfeat.estimators.validation import FEW_DIFFERENT
 from eigenfeat.features.layer import LayerSettings
@@ -24,6 +23,7 @@ from eigenfeat.rows.accumulators import Accumulator, ClassCounts
 from eigenfeat.rows.block import Block, concatenate
 from eigenfeat.rows.functions import SelectRows
 from eigenfeat.rows.rows import ArrayRows, Rows
+from eigenfeat.rows.sampling import row_keys
 from eigenfeat.rows.streaming import current
 from eigenfeat.stages import Chain
 

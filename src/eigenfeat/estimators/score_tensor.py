@@ -13,11 +13,11 @@ from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, HasMethods, Integr
 from eigenfeat._threads import one_blas_thread
 from eigenfeat.estimators.column_scaler import COLUMNS_CONSTRAINT
 from eigenfeat.estimators.edge import FeaturesMixin
-from eigenfeat.estimators.row_keys import distinct_keys
 from eigenfeat.estimators.score_tensor_base import ScoreCoordinates, in_spreads
 from eigenfeat.estimators.unlabelled import beside
 from eigenfeat.estimators.validation import check_weights
 from eigenfeat.features.maps import FeatureMap, as_feature_map
+from eigenfeat.rows.sampling import distinct_keys
 from eigenfeat.scores.components import unit_columns
 from eigenfeat.scores.cross_tensor import StreamedTensor, centred_labels, merged_rows
 from eigenfeat.scores.decomposition import Search

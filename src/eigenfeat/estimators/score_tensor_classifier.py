@@ -12,7 +12,6 @@ from eigenfeat._sklearn import COUNT, N_JOBS, POSITIVE, HasMethods, Integral, In
 from eigenfeat.estimators.column_scaler import COLUMNS_CONSTRAINT
 from eigenfeat.estimators.edge import Estimator, ScoresMixin
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
-from eigenfeat.estimators.row_keys import distinct_keys
 from eigenfeat.estimators.score_tensor import ScoreTensorFeatures
 from eigenfeat.estimators.validation import (
     check_class_labels,
@@ -22,6 +21,7 @@ from eigenfeat.estimators.validation import (
 )
 from eigenfeat.features.maps import FeatureMap, as_feature_map
 from eigenfeat.linear.calibration import best_temperature, left_out_parts
+from eigenfeat.rows.sampling import distinct_keys
 from eigenfeat.scores.cross_tensor import merged_rows
 from eigenfeat.scores.tensors import ScoreFunction
 from eigenfeat.stages import Fitted, Softmax

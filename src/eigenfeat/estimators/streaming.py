@@ -10,13 +10,13 @@ import numpy as np
 from scipy import sparse
 
 from eigenfeat.estimators.magnitudes import check_magnitudes
-from eigenfeat.estimators.row_keys import row_keys
 from eigenfeat.estimators.validation import class_weights
 from eigenfeat.rows.accumulators import ClassCounts, Collect
 from eigenfeat.rows.block import Block, Matrix, dense
 from eigenfeat.rows.dask import dask_rows, is_dask
 from eigenfeat.rows.functions import EncodeLabels
 from eigenfeat.rows.rows import Rows
+from eigenfeat.rows.sampling import row_keys
 from eigenfeat.rows.streaming import current
 
 

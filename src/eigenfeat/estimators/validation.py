@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from eigenfeat._sklearn import check_sample_weight
 from eigenfeat.estimators.magnitudes import check_weight_magnitudes
-from eigenfeat.estimators.row_keys import row_keys
 from eigenfeat.estimators.storage import check_targets
 from eigenfeat.linear.calibration import is_at_bound
 from eigenfeat.moments import Moments
+from eigenfeat.rows.sampling import row_keys
 
 FEW_DIFFERENT = 0.25
 """Share of different rows below which a table is one of cells that rows fall into."""

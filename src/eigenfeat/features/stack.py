@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ from eigenfeat.features.subclasses import Subclasses, clustered
 from eigenfeat.features.tangents import Transformation, tangent_moment
 from eigenfeat.moments import Moments, collect_moments
 from eigenfeat.rows.rows import Rows
+from eigenfeat.rows.sampling import in_proportion, row_keys, sampled
 from eigenfeat.rows.streaming import current
 from eigenfeat.stages import Affine, Chain, FeatureLayer, Stage, WithConstant, layer_rows
 
@@ -357,9 +359,10 @@ def _with_constant(rows: Rows, constant: bool) -> Rows:
 def _fitted_map(settings: LayerSettings, projection: Affine, rows: Rows | None) -> FeatureMap:
     if rows is None:
         return settings.feature_map.fit(np.zeros((2, projection.vectors.shape[1])))
-    count = MAP_SAMPLE if settings.feature_map.learns else 2
-    block = first_block(_with_constant(rows, settings.constant), count)
-    sample = block.X.astype(rows.dtype, copy=False)
-    if block.weight is not None:
-        sample = sample[in_proportion(block.weight)]
-    return settings.feature_map.fit(projection.astype(rows.dtype).apply(sample))
+    inputs = _with_constant(rows, settings.constant)
+    if settings.feature_map.learns:
+        found = sampled(inputs, MAP_SAMPLE, row_keys)
+        sample = found.X[in_proportion(found.weight)]
+    else:
+        sample = inputs.head(2).X
+    return settings.feature_map.fit(projection.astype(rows.dtype).apply(sample.astype(rows.dtype, copy=False)))

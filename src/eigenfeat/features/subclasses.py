@@ -55,8 +55,9 @@ class Subclasses:
         present = counts.counts > 0
         codes = counts.classes[present].astype(np.intp)
         owners, which = np.divmod(codes, cut.most)
-        counts = ClassCounts(np.arange(len(codes)), counts.counts[present], counts.weights[present], counts.n_rows)
-        return cls(replace(cut, codes=codes), owners, _names(owners, which, classes), counts)
+        present_counts = ClassCounts(np.arange(len(codes)), counts.counts[present], counts.weights[present])
+        present_counts.n_rows = counts.n_rows
+        return cls(replace(cut, codes=codes), owners, _names(owners, which, classes), present_counts)
 
     @classmethod
     def of(
@@ -125,7 +126,7 @@ def nearest(rows: Matrix, labels: np.ndarray, centres: dict[int, np.ndarray]) ->
 
 @dataclass(frozen=True, eq=False)
 class NearestCentre:
-    """A block function: labels become ``most · class + cluster``, indices into what is there of all of these (``codes``)."""
+    """A block function: labels become ``most · class + cluster``, indices into those that there are (``codes``)."""
 
     centres: dict[int, np.ndarray]
     codes: np.ndarray | None = None

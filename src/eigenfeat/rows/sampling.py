@@ -1,4 +1,7 @@
-"""A bounded sample of the rows of any source, and the range of every column over all of them."""
+"""Samples of the rows of any source, by keys that are made of the numbers of each row.
+
+Neither the order of the rows nor the blocks they are read in has a say in which rows are in a sample.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,60 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
+from eigenfeat._compiled import compiled
 from eigenfeat.rows.accumulators import Accumulator
 from eigenfeat.rows.block import Block, Matrix
 from eigenfeat.rows.rows import Rows
 
 Keys = Callable[[Matrix], np.ndarray]
 """An integer for every row of a block: equal for equal rows, as good as random for others."""
+
+
+@np.errstate(over="ignore")
+def row_keys(X: Matrix, precision: DTypeLike = np.float64) -> np.ndarray:
+    """(n,) integers from the bits of each row: rows that are equal, as numbers of this type, have equal keys.
+
+    Neither where a row stands matters nor whether it is stored as a dense or a sparse one.
+    """
+    columns = _mix(np.arange(X.shape[1], dtype=np.uint64))
+    if sparse.issparse(X):  # as if zeros were stored: what an entry adds beyond that of a zero in its place
+        bits = (X.data.astype(precision).astype(np.float64) + 0.0).view(np.uint64)
+        mixed = _mix(bits ^ columns[X.indices]) - _mix(columns)[X.indices]
+        totals = np.concatenate([[np.uint64(0)], np.cumsum(mixed, dtype=np.uint64)])
+        sums = totals[X.indptr[1:]] - totals[X.indptr[:-1]] + _mix(columns).sum(dtype=np.uint64)
+    else:
+        sums = np.zeros(len(X), dtype=np.uint64)
+        for start in range(0, len(X), 1024):  # a block at a time: no copy of X
+            numbers = X[start : start + 1024].astype(precision).astype(np.float64)
+            bits = (numbers + 0.0).view(np.uint64)  # + 0.0: the two zeros are equal
+            _add_mixed(bits, columns, sums[start : start + 1024])
+    return (_mix(sums) >> np.uint64(33)).astype(np.int64)
+
+
+def distinct_keys(X: Matrix) -> np.ndarray:
+    """(n, 3) integers, equal where rows are; the first, by which they sort, does not tell float32 from float64."""
+    return np.column_stack([row_keys(X, np.float32), row_keys(X), row_keys(X[:, ::-1])])
+
+
+@compiled(nogil=True)
+def _mix(bits):  # pragma: no cover - compiled
+    """Scatter bits (the finaliser of splitmix64), of one number or of an array."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
+@compiled(nogil=True)
+def _add_mixed(bits, columns, sums):  # pragma: no cover - compiled
+    # `_mix(bits ^ columns)` summed over columns, without arrays of what comes between.
+    for i in range(bits.shape[0]):
+        total = np.uint64(0)
+        for j in range(bits.shape[1]):
+            total += _mix(bits[i, j] ^ columns[j])
+        sums[i] += total
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +137,23 @@ def uniforms(seed: int, start: int, count: int) -> np.ndarray:
     bits = np.random.PCG64(seed)
     bits.advance(start)
     return np.random.Generator(bits).random(count)
+
+
+def in_proportion(weights: np.ndarray) -> np.ndarray:
+    """Return sorted indices, as many as there are positive weights, each about as often as its weight says.
+
+    Every row once where all weights are the same; a row of weight zero never.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenfeat.rows.sampling import in_proportion
+    >>> in_proportion(np.array([1.0, 0.0, 3.0, 1.0, 1.0]))
+    array([0, 2, 2, 4])
+    """
+    total = np.cumsum(weights, dtype=np.float64)
+    count = np.count_nonzero(weights)
+    return np.searchsorted(total, total[-1] * (np.arange(count) + 0.5) / count, side="right")
 
 
 @dataclass(frozen=True, eq=False)
