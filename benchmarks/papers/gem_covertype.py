@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from datasets import covertype_split
 from eigenfeat import ColumnScaler, GEMClassifier, GEMFeatures, MultinomialLogit
 from eigenfeat.features.maps import PowerMap, SplineMap
-from eigenfeat.rows import MappedRows, as_row_source
+from eigenfeat.rows import as_rows
 from eigenfeat.stages import BaseMap
 
 PAPER = {"default": None, "gem": 12.9, "deep": 9.8, "rff": 12.7, "gem+rff": 8.4, "trees": None, "gem+trees": None}
@@ -66,7 +66,7 @@ SETTINGS: dict[str, list[dict]] = {
 def fourier_logit(X, y, X_test, gamma: float) -> np.ndarray:
     """Predictions of a logit on as many cosines as GEM + RFF has columns."""
     sampler = RBFSampler(gamma=gamma, n_components=4000, random_state=0).fit(X[:10])
-    rows, test = (MappedRows(as_row_source(Z), BaseMap(sampler, 4000)) for Z in (X, X_test))
+    rows, test = (as_rows(Z).apply(BaseMap(sampler, 4000)) for Z in (X, X_test))
     return MultinomialLogit(1e-6, tol=1e-2, max_iter=40).fit(rows, y).predict(test)
 
 

@@ -33,7 +33,7 @@ from sklearn.exceptions import ConvergenceWarning
 from datasets import load_mnist
 from eigenfeat import GEMClassifier, MultinomialLogit
 from eigenfeat.features.maps import FEATURE_MAPS, PowerMap, ProductMap
-from eigenfeat.rows import as_row_source
+from eigenfeat.rows import as_rows
 from eigenfeat.stages import Affine, FeatureLayer, LayerRows
 
 PAPER = {
@@ -206,7 +206,7 @@ def random_directions(data: Data) -> Judged:
     V = np.random.default_rng(0).normal(size=(n_directions, X.shape[1])).astype(np.float32)
     V /= np.sqrt(np.mean((X[:5000] @ V.T) ** 2, axis=0))[:, None]
     layer = FeatureLayer(Affine.of(V.T), FEATURE_MAPS["soft-cubic"])
-    rows, test = (LayerRows.of(as_row_source(Z), layer) for Z in (X, X_test))
+    rows, test = (LayerRows.of(as_rows(Z), layer) for Z in (X, X_test))
     logit = MultinomialLogit(settings["alpha"], label_smoothing=0.2, tol=1e-3).fit(rows, y)
     seconds, cpu_seconds = perf_counter() - start, process_time() - cpu_start
     return Judged(logit.predict_log_proba(test), seconds, cpu_seconds, n_directions)

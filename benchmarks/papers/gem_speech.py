@@ -35,7 +35,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from datasets import load_speech
 from eigenfeat import GEMClassifier, MultinomialLogit
 from eigenfeat.features.pairs import hypercube_pairs
-from eigenfeat.rows import MappedRows, as_row_source
+from eigenfeat.rows import as_rows
 from eigenfeat.stages import BaseMap
 
 STRATEGIES = ("hypercube", "random", "stratified")
@@ -72,7 +72,7 @@ def raw(X, y, groups, X_test, **settings) -> np.ndarray:
 
 def fourier(X, y, groups, X_test, *, n_features: int, gamma: float, **settings) -> np.ndarray:
     sampler = RBFSampler(gamma=gamma, n_components=n_features, random_state=0).fit(X[:10])
-    rows, test = (MappedRows(as_row_source(Z), BaseMap(sampler, n_features)) for Z in (X, X_test))
+    rows, test = (as_rows(Z).apply(BaseMap(sampler, n_features)) for Z in (X, X_test))
     return raw(rows, y, groups, test, **settings)
 
 

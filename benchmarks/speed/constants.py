@@ -39,7 +39,7 @@ from eigenfeat.linear.preconditioners import GramPreconditioner, PreconditionerR
 from eigenfeat.linear.sample_preconditioner import SamplePreconditioner
 from eigenfeat.moments import DenseForm, collect_moments
 from eigenfeat.quotients import Quotient, Regularisation, contrast
-from eigenfeat.rows import as_row_source
+from eigenfeat.rows import as_rows
 from eigenfeat.solvers import krylov, solve
 from eigenfeat.stages import Affine, FeatureLayer, LayerRows
 
@@ -95,7 +95,7 @@ def pass_slowness() -> None:
     for name, (rows, y, alpha) in gem_features().items():
         for k in (2, 10):
             labels = y % k
-            solver = logit.LogitSolver(as_row_source(rows, labels=labels), k)
+            solver = logit.LogitSolver(as_rows(rows, y=labels), k)
             solver.fit(alpha, max_iter=1)
             objective = solver.objective
             d = objective.shape[0]
@@ -138,7 +138,7 @@ SHARES = (1.0, 0.75, 0.5, 0.25)
 def worth_choosing() -> None:
     print(f"time of a pass over chosen rows, as a share of that over all in place; it is {WORTH_CHOOSING}")
     for n, d, k in ((5000, 2500, 7), (20_000, 500, 20), (2000, 784, 10)):
-        passes = Passes(as_row_source(np.random.default_rng(0).normal(size=(n, d)).astype(np.float32)))
+        passes = Passes(as_rows(np.random.default_rng(0).normal(size=(n, d)).astype(np.float32)))
         everywhere = np.full((passes.n_columns, k), 1e-3)
 
         def spent(over: Passes, C: np.ndarray = everywhere) -> float:
@@ -171,9 +171,7 @@ def _features_of_mnist(n_rows: int, feature_map: FeatureMap) -> LayerRows:
     mnist = load_mnist()
     X, y = (mnist["X_train"][:n_rows] / 255).astype(np.float32), mnist["y_train"][:n_rows].astype(np.intp)
     projection = Affine.of(GEMFeatures(12, ridge=0.3, columns=None).fit(X, y).components_.T.astype(np.float32))
-    return LayerRows.of(
-        as_row_source(X, labels=y), FeatureLayer(projection, feature_map.fit(projection.apply(X[:5000])))
-    )
+    return LayerRows.of(as_rows(X, y=y), FeatureLayer(projection, feature_map.fit(projection.apply(X[:5000]))))
 
 
 def scarce_start() -> None:
@@ -304,7 +302,7 @@ def crowded() -> None:
         X = np.concatenate([centre + rng.normal(size=(n, d)) @ A for centre, A in zip(centres, shapes)])
         directions = GEMFeatures(class_pairs="hypercube", n_pairs=4 * k, n_components=1, max_components=160, ridge=0.3)
         rows = directions.set_params(feature_map="soft-cubic").fit(X.astype(np.float32), y).transform(X)
-        source, columns = as_row_source(rows.astype(np.float32), labels=y), rows.shape[1]
+        source, columns = as_rows(rows.astype(np.float32), y=y), rows.shape[1]
         line = [f"  {k} classes, {len(y)} rows, {columns} columns: {k * columns / len(y):.0f} and {columns / k:.0f};"]
         for name in ("gram", "classes"):
             start, solver, found, passes = (

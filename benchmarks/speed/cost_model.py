@@ -31,7 +31,7 @@ import numpy as np
 import psutil
 
 from eigenfeat import GEMClassifier
-from eigenfeat.rows import DaskRows, Kept
+from eigenfeat.rows import CacheDecision, DaskRows
 
 WORKERS, PARTS, BYTES = 2, 8, 4  # PARTS: of the rows
 HISTOGRAM = 2 * 241 * 8 * 8
@@ -135,7 +135,7 @@ def worker_state(dask_worker: Any) -> tuple[float, float, float]:
     return time.process_time(), incoming, float(psutil.Process().memory_info().rss)
 
 
-def fitted(size: Size) -> tuple[dict[str, Step], float, Kept]:
+def fitted(size: Size) -> tuple[dict[str, Step], float, CacheDecision]:
     """Steps of a fit, the memory that rows and fit added to a worker, and what passes read, on a cluster of its own."""
     import dask.array as da
     from distributed import Client, LocalCluster, wait
@@ -168,11 +168,11 @@ def fitted(size: Size) -> tuple[dict[str, Step], float, Kept]:
             model.fit(rows, labels)
         finally:
             DaskRows._summed = summed  # type: ignore[method-assign]
-        return watch.steps, watch.peak - before.peak, model.kept_
+        return watch.steps, watch.peak - before.peak, model.cache_
 
 
 def show(
-    name: str, size: Size, steps: dict[str, Step], memory: float, kept: Kept, speeds: dict[str, list[float]]
+    name: str, size: Size, steps: dict[str, Step], memory: float, kept: CacheDecision, speeds: dict[str, list[float]]
 ) -> None:
     print(f"{name}: n = {size.n:,}, d = {size.d}, k = {size.k}, m = {size.m}, p = {size.p}")
     for label, (operations, by_client, by_workers) in size.model().items():

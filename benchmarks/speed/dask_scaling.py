@@ -159,7 +159,7 @@ def main() -> None:
     two, model = on_workers(2, X, y, asked.copies, make)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     print(f"two workers       {two:7.1f} s  {steps(model)}; {one / two:.2f} times as fast")
-    print(f"  the workers kept {model.kept_.what}, {model.kept_.n_bytes / 1e9:.1f} GB")
+    print(f"  the workers kept {model.cache_.what}, {model.cache_.n_bytes / 1e9:.1f} GB")
     print(f"  client: peak {peak / 1e9:.2f} GB; passes brought and sent {counted.n_bytes / 1e6:.1f} MB", flush=True)
     spread, own = X.std(axis=0), parts_of(X)
     rows = np.concatenate([copied(part, spread, i, j) for i in range(asked.copies) for j, part in enumerate(own)])

@@ -27,7 +27,7 @@ from datasets import load_mnist
 from eigenfeat import GEMFeatures
 from eigenfeat.features.maps import as_feature_map
 from eigenfeat.linear.logit import LogitFit, LogitSolver
-from eigenfeat.rows import ArrayRows, held
+from eigenfeat.rows import ArrayRows
 from eigenfeat.stages import Affine, Chain, FeatureLayer, LayerRows
 
 ALPHA = 1e-3
@@ -135,7 +135,7 @@ def main() -> None:
     print(f"float64: f* {polished.objective:.8f}, estimated relative gap {polished.gap / polished.objective:.1e}")
     del exact
     minimum = min(polished.objective, fit.objective)
-    rival = theirs(held(rows), y, alpha, minimum * (1 + GAP), arguments.cap)
+    rival = theirs(rows.to_array(), y, alpha, minimum * (1 + GAP), arguments.cap)
 
     print(f"\n{'':>8}{'seconds':>28}{'processor seconds':>28}")
     print(f"{'gap':>8}" + 2 * f"{'ours':>8}{'theirs':>11}{'ratio':>9}")

@@ -84,7 +84,7 @@ def gem_streamed(path: str, n_rows: int, limit: str) -> dict:
 
 def told(model, run=None) -> dict:
     X, y = test_rows()
-    kept = getattr(model, "kept_", None)
+    kept = getattr(model, "cache_", None)
     width = model.fitted_.features.n_columns(D)
     return {
         "error": 1 - model.score(X, y),

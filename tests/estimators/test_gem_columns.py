@@ -60,7 +60,7 @@ def test_a_stream_finds_the_same_pairs(tmp_path):
     X, y = switches(4000)
     in_memory = GEMClassifier(3).fit(X, y)
     with rows.streaming(memory_limit=2_000_000):
-        streamed = GEMClassifier(3).fit(rows.as_row_source(X, y))
+        streamed = GEMClassifier(3).fit(rows.as_rows(X, y))
     assert in_memory.choices_["base_map"] == streamed.choices_["base_map"] == "products"
     assert streamed.get_feature_names_out().tolist() == in_memory.get_feature_names_out().tolist()
     basis = next(stage for stage in in_memory.fitted_.scores.stages if hasattr(stage, "feature_map"))

@@ -16,8 +16,8 @@ from eigenfeat.estimators.gem_trial_rows import (
     sample_by_key,
     search_rows,
 )
-from eigenfeat.rows.sampling import row_keys
 from eigenfeat.rows import ArrayRows
+from eigenfeat.rows.sampling import row_keys
 
 
 def trial_rows(X, y, weights=None, keys=None):

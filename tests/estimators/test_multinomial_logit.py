@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from eigenfeat import MultinomialLogit
 from eigenfeat.features.maps import as_feature_map
 from eigenfeat.linear import preconditioner_table
-from eigenfeat.rows import Block, Rows, as_row_source
+from eigenfeat.rows import Block, Rows, as_rows
 from eigenfeat.stages import Affine, FeatureLayer, LayerRows
 
 
@@ -111,7 +111,7 @@ def test_a_lazy_expansion_is_the_formed_matrix(name):
     V = np.random.default_rng(0).normal(size=(64, 16)) / 4
     P = X @ V
     chosen = as_feature_map(name).fit(P)
-    lazy = LayerRows.of(as_row_source(X), FeatureLayer(Affine.of(V), chosen, np.ones(64)))
+    lazy = LayerRows.of(as_rows(X), FeatureLayer(Affine.of(V), chosen, np.ones(64)))
     formed = np.hstack([X, chosen(P)])
     settings = {"alpha": 1e-3, "tol": 1e-12, "batch_size": 100}
     one, other = MultinomialLogit(**settings).fit(lazy, y), MultinomialLogit(**settings).fit(formed, y)
@@ -216,9 +216,9 @@ def test_bad_input_is_explained():
         MultinomialLogit(alpha=-1.0).fit(X, y)
     with pytest.raises(ValueError, match="no row of positive sample weight"):
         MultinomialLogit().fit(X, y, sample_weight=(y > 0).astype(float))
-    lazy = LayerRows.of(as_row_source(X), FeatureLayer(Affine.of(np.eye(4)), as_feature_map("cubic")))
+    lazy = LayerRows.of(as_rows(X), FeatureLayer(Affine.of(np.eye(4)), as_feature_map("cubic")))
     with pytest.raises(ValueError, match="24"):
-        MultinomialLogit().fit(lazy, y).predict(as_row_source(X))
+        MultinomialLogit().fit(lazy, y).predict(as_rows(X))
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         MultinomialLogit().fit(lazy, y[:-1])
 
@@ -247,7 +247,7 @@ def test_a_labelled_source_is_rows_labels_and_weights():
     X, y = SETS["wine"]()
     weights = np.linspace(1, 2, len(y))
     names = np.array(["barolo", "grignolino", "barbera"])[y]
-    by_rows = MultinomialLogit(1e-2).fit_rows(as_row_source(X, names, weights))
+    by_rows = MultinomialLogit(1e-2).fit_rows(as_rows(X, names, weights))
     by_arrays = MultinomialLogit(1e-2).fit(X, names, weights)
     np.testing.assert_array_equal(by_rows.coef_, by_arrays.coef_)
     assert by_rows.classes_.tolist() == by_arrays.classes_.tolist() == sorted(set(names))

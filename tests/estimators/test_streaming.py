@@ -31,7 +31,7 @@ from eigenfeat import (
 )
 from eigenfeat.estimators.gem_streaming import warn_of_gaps
 from eigenfeat.estimators.streaming import CheckedRows
-from eigenfeat.rows import ArrayRows, Block, RandomRows, Rows, as_row_source
+from eigenfeat.rows import ArrayRows, Block, RandomAccessRows, Rows, as_rows
 
 rng = np.random.default_rng(0)
 N, D = 600, 6
@@ -221,11 +221,11 @@ def test_blocks_are_checked_as_they_pass(rows, labels, weights, words):
 
 def test_labels_come_with_the_rows():
     for y, weights in ((CODES, None), (None, WEIGHTS)):
-        with pytest.raises(ValueError, match=r"brings labels and weights with its rows.*as_row_source"):
+        with pytest.raises(ValueError, match=r"brings labels and weights with its rows.*as_rows"):
             FisherLDA().fit(Stream(X, TEXT), y, sample_weight=weights)
     with pytest.raises(TypeError, match="has no column 'kind' to take labels from"):
         FisherLDA().fit(Stream(), y="kind")
-    assert_same_fit(FisherLDA().fit(as_row_source(Stream(), CODES)), FisherLDA().fit(X, CODES))
+    assert_same_fit(FisherLDA().fit(as_rows(Stream(), CODES)), FisherLDA().fit(X, CODES))
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_classifiers_of_streams_are_those_of_their_rows(model, weights, limit):
     expected = clone(model).fit(X, TEXT, weights).predict_proba(X)
     with eigenfeat.rows.streaming(limit) as run:
         found = clone(model).fit(Stream(X, TEXT, weights))
-    assert hasattr(found, "kept_") == (limit == "1kB" and isinstance(model, GEMClassifier))
+    assert hasattr(found, "cache_") == (limit == "1kB" and isinstance(model, GEMClassifier))
     assert (len(run.passes) > 5) == (limit == "1kB")
     np.testing.assert_allclose(found.predict_proba(X), expected, atol=1e-9)
 
@@ -312,7 +312,7 @@ def test_batches_of_a_partial_fit_are_arrays():
 
 def test_a_checked_source_can_do_what_its_source_can():
     checked = CheckedRows(ArrayRows(X, TEXT))
-    assert isinstance(checked, RandomRows) and checked.n_rows == N
+    assert isinstance(checked, RandomAccessRows) and checked.n_rows == N
     np.testing.assert_array_equal(checked.rows(slice(3, 5)), X[3:5])
 
 

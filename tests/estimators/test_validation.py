@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from eigenfeat.rows.sampling import row_keys
 from eigenfeat.estimators.validation import (
     check_class_labels,
     check_kernel_takes,
@@ -18,6 +17,7 @@ from eigenfeat.estimators.validation import (
     left_out_keys,
 )
 from eigenfeat.moments import DenseMoments
+from eigenfeat.rows.sampling import row_keys
 
 X = np.arange(12.0).reshape(4, 3)
 

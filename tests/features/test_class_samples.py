@@ -3,7 +3,7 @@
 import numpy as np
 
 from eigenfeat.features.class_samples import ClassShares, class_samples
-from eigenfeat.rows import ArrayRows, Block, Rows, mapped
+from eigenfeat.rows import ArrayRows, Block, Rows
 from eigenfeat.stages import Affine
 
 rng = np.random.default_rng(0)
@@ -48,6 +48,6 @@ def test_rows_at_hand_are_copied_a_class_at_a_time_and_others_are_made_once():
     at_hand = [block.n_rows for _, block in class_samples(Counted(X, Y, W), asked)]
     assert Counted.asked == at_hand
     Counted.asked.clear()
-    made = mapped(Counted(X, Y, W), Affine.of(np.eye(2)))
+    made = Counted(X, Y, W).apply(Affine.of(np.eye(2)))
     assert [block.n_rows for _, block in class_samples(made, asked)] == at_hand
     assert Counted.asked == [sum(at_hand)]

@@ -27,7 +27,7 @@ from eigenfeat.features.column_basis import (
 )
 from eigenfeat.features.column_summary import FEWEST_VALUES
 from eigenfeat.features.hat_products import HatProductMap
-from eigenfeat.rows import RowSample
+from eigenfeat.rows.sampling import RowSample
 
 
 def sample(rows, weights=None):

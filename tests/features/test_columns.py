@@ -5,9 +5,9 @@ import pytest
 from scipy import stats
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
-from eigenfeat.rows.sampling import row_keys
 from eigenfeat.features.columns import FEWEST_ROWS, SAMPLE_ROWS, asked_treatments, sample_size, treat_columns
-from eigenfeat.rows import ArrayRows, sampled
+from eigenfeat.rows import ArrayRows
+from eigenfeat.rows.sampling import row_keys, sampled
 
 rng = np.random.default_rng(0)
 X = rng.normal([0, 5, -100], [1, 0.1, 30], size=(250, 3))

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from eigenfeat.rows.sampling import row_keys
 from eigenfeat.features.columns import treat_columns
 from eigenfeat.features.sparse_columns import UNSHIFTED
-from eigenfeat.rows import ArrayRows, sampled
+from eigenfeat.rows import ArrayRows
+from eigenfeat.rows.sampling import row_keys, sampled
 
 rng = np.random.default_rng(0)
 COUNTS = rng.poisson(rng.uniform(0.1, 0.8, size=20), size=(400, 20)).astype(float)

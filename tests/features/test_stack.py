@@ -11,7 +11,7 @@ from eigenfeat.features.maps import SplineMap, as_feature_map
 from eigenfeat.features.stack import Stack, StackSettings, fit_stack, layer_moments, without_inputs
 from eigenfeat.moments import RowMoments
 from eigenfeat.quotients import Regularisation
-from eigenfeat.rows import ArrayRows, ChosenRows, held
+from eigenfeat.rows import ArrayRows
 from eigenfeat.stages import FeatureLayer, WithConstant
 
 LAYER = LayerSettings(n_components=1, solver="dense", regularisation=Regularisation(0.5), constant=True)
@@ -45,9 +45,9 @@ def test_rows_of_a_fit_are_the_rows_of_the_chain(rows):
     stack, _ = fitted(rows, settings, seconds)
     kinds = [type(stage) for stage in stack.chain.stages]
     assert kinds == [WithConstant, FeatureLayer, WithConstant, FeatureLayer]
-    features = stack.held(rows)
+    features = stack.rows.to_array()
     assert features.y is rows.y
-    np.testing.assert_allclose(held(features), stack.chain.at(rows.X), atol=1e-10)
+    np.testing.assert_allclose(features.to_array(), stack.chain.at(rows.X), atol=1e-10)
     assert set(seconds) == {"moments", "directions"}
     names = stack.feature_names([f"x{i}" for i in range(64)])
     assert len(names) == len(set(names)) == features.n_columns
@@ -82,7 +82,7 @@ def test_moments_are_enough_for_one_layer_whose_map_learns_nothing(rows):
 
 
 def test_a_part_that_lacks_a_class_keeps_the_others_apart(rows):
-    part = ChosenRows(rows, np.flatnonzero(rows.y != 1))
+    part = rows.take(np.flatnonzero(rows.y != 1))
     moments = layer_moments(part, LAYER, np.array(list("abcd")), {}, n_rows=rows.n_rows)
     assert moments.classes.tolist() == list("abcd")
     np.testing.assert_array_equal(moments.counts, np.bincount(rows.y) * [1, 0, 1, 1])

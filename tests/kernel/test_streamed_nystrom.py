@@ -7,7 +7,7 @@ import eigenfeat.rows
 from eigenfeat.kernel import nystrom, streamed_nystrom
 from eigenfeat.kernel.problem import KernelProblem, KernelRequest
 from eigenfeat.kernel.thresholds import one_vs_rest
-from eigenfeat.rows import ClassTotals
+from eigenfeat.rows import ClassCounts
 from eigenfeat.stages.kernels import Kernel, KernelRows
 
 rng = np.random.default_rng(1)
@@ -29,7 +29,7 @@ def source(codes):
 def test_equations(n_classes):
     codes, problem = posed(n_classes)
     rows = source(codes)
-    found = streamed_nystrom.StreamedEquations(rows, rows.reduce(ClassTotals()), problem)
+    found = streamed_nystrom.StreamedEquations(rows, rows.reduce(ClassCounts()), problem)
     expected = nystrom._NormalEquations(problem)
     block = rng.normal(size=found.right_hand_side.shape)
     np.testing.assert_allclose(found.mean_y, expected.mean_y, rtol=1e-10)
@@ -41,7 +41,7 @@ def test_equations(n_classes):
 def test_solutions_and_their_objective(penalty):
     codes, problem = posed(3, penalty)
     request, rows = KernelRequest(tol=1e-9, max_iter=200), source(codes)
-    found = streamed_nystrom.solve(rows, rows.reduce(ClassTotals()), problem, request)
+    found = streamed_nystrom.solve(rows, rows.reduce(ClassCounts()), problem, request)
     expected = nystrom.solve(problem, request)
     np.testing.assert_allclose(found.objective, expected.objective, rtol=1e-8)
     outputs = KernelRows(problem.kernel.kernel, X).columns(problem.centers) @ found.coefficients + found.intercept

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from eigenfeat.features.maps import FeatureMap, as_feature_map
-from eigenfeat.rows import ArrayRows, ChosenRows, held
+from eigenfeat.rows import ArrayRows
 from eigenfeat.stages import Affine, FeatureLayer, LayerRows
 
 rng = np.random.default_rng(0)
@@ -32,10 +32,10 @@ def test_held_projections_give_the_rows_of_the_stage(scale, dtype):
     source = ArrayRows(X.astype(dtype), LABELS)
     rows = LayerRows.of(source, layer)
     assert rows.dtype == dtype and (rows.n_rows, rows.n_columns) == (len(X), layer.n_columns(5))
-    np.testing.assert_allclose(held(rows), layer.apply(X), atol=1e-5)
+    np.testing.assert_allclose(rows.to_array(), layer.apply(X), atol=1e-5)
     index = np.array([7, 7, 0])
     np.testing.assert_allclose(rows.rows(index), layer.apply(X[index]), atol=1e-5)
-    np.testing.assert_array_equal(ChosenRows(rows, index).y, LABELS[index])
+    np.testing.assert_array_equal(rows.take(index).y, LABELS[index])
     assert rows.weight is None
 
 
@@ -49,7 +49,7 @@ def test_inputs_that_are_not_kept_are_not_read_again():
 
     rows = LayerRows.of(Once(X), FeatureLayer(Affine.of(V), as_feature_map("square")))
     before = Once.reads
-    held(rows)
+    rows.to_array()
     assert Once.reads == before
 
 

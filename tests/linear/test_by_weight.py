@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eigenfeat.linear.by_weight import evenness, heaviest, histogram, light_below
-from eigenfeat.rows import uniforms
+from eigenfeat.rows.sampling import uniforms
 
 
 @given(st.integers(0, 10**6), st.floats(1e-6, 0.5))

@@ -7,10 +7,10 @@ from scipy.special import log_softmax, softmax
 from sklearn.metrics import log_loss
 
 from eigenfeat import MultinomialLogit
-from eigenfeat.rows.sampling import row_keys
 from eigenfeat.linear.calibration import best_temperature, is_at_bound, left_out_parts
 from eigenfeat.linear.logit import LogitSolver
-from eigenfeat.rows import as_row_source
+from eigenfeat.rows import as_rows
+from eigenfeat.rows.sampling import row_keys
 
 
 def test_best_temperature_recovers_the_one_labels_were_drawn_with():
@@ -62,10 +62,10 @@ def test_the_fit_that_leaves_rows_out_is_a_start_near_the_minimum(shape, left):
     rng = np.random.default_rng(2)
     X = rng.normal(size=shape)
     y = np.argmax(X[:, :3] + rng.normal(size=(len(X), 3)), axis=1)
-    solver = LogitSolver(as_row_source(X, y), 3, smoothing=0.2)
+    solver = LogitSolver(as_rows(X, y), 3, smoothing=0.2)
     _, start = solver.calibrate(1e-2)
     warm = solver.fit(1e-2, initial=start, tol=1e-9)
-    cold = LogitSolver(as_row_source(X, y), 3, smoothing=0.2).fit(1e-2, tol=1e-9)
+    cold = LogitSolver(as_rows(X, y), 3, smoothing=0.2).fit(1e-2, tol=1e-9)
     assert warm.objective == pytest.approx(cold.objective, rel=1e-8)
     np.testing.assert_allclose(warm.coef, cold.coef, atol=1e-3)
     assert warm.n_passes <= cold.n_passes

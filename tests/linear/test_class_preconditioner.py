@@ -14,7 +14,7 @@ from eigenfeat.linear.logit import LogitSolver
 from eigenfeat.linear.objective import LogitObjective
 from eigenfeat.linear.passes import Passes
 from eigenfeat.linear.preconditioners import GramPreconditioner, PreconditionerRequest
-from eigenfeat.rows import as_row_source
+from eigenfeat.rows import as_rows
 
 N_CLASSES = 12
 
@@ -23,7 +23,7 @@ def make_objective(alpha=1e-4, smoothing=0.2, constant=True, n=90, d=30):
     rng = np.random.default_rng(0)
     labels = rng.integers(0, N_CLASSES - 1, n)  # the last class has no row
     weights = rng.uniform(0.5, 2, n)
-    passes = Passes(as_row_source(rng.normal(size=(n, d))), constant)
+    passes = Passes(as_rows(rng.normal(size=(n, d))), constant)
     return LogitObjective(passes, labels, weights / weights.sum(), N_CLASSES, alpha, smoothing)
 
 
@@ -114,7 +114,7 @@ def crowded_rows(n_classes=60, n=4, d=120, dtype=np.float32):
     rng = np.random.default_rng(0)
     labels = np.repeat(np.arange(n_classes), n)
     X = rng.normal(size=(n_classes, d))[labels] + rng.normal(size=(len(labels), d))
-    return as_row_source(X.astype(dtype), labels), n_classes
+    return as_rows(X.astype(dtype), labels), n_classes
 
 
 def test_many_classes_take_a_fraction_of_the_passes():

@@ -6,7 +6,8 @@ import pytest
 from eigenfeat.linear import last_scores
 from eigenfeat.linear.last_scores import LastScores
 from eigenfeat.linear.streamed import StreamedObjective
-from eigenfeat.rows import ClassTotals, Expand, open, streaming
+from eigenfeat.rows import ClassCounts, open, streaming
+from eigenfeat.rows.rows import Decoder
 
 
 def test_the_oldest_make_room():
@@ -22,7 +23,7 @@ def test_the_oldest_make_room():
         assert all(scores.of(place) is None for place in ("b", "c", "d", "large"))
 
 
-class CountingExpand(Expand):
+class CountingExpand(Decoder):
     n_expanded = 0
 
     def __call__(self, block):
@@ -35,7 +36,7 @@ def test_a_search_along_a_line_is_the_same_with_and_without_them(limit, again):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 4)), rng.integers(3, size=300)
     source = open(lambda: ((X[i : i + 100], y[i : i + 100]) for i in (0, 100, 200)), batch_size=100)
-    totals = source.reduce(ClassTotals())
+    totals = source.reduce(ClassCounts())
     with streaming(limit):
         made = StreamedObjective.of(source, totals, fit_intercept=True, smoothing=0.1, batch_size=None, n_jobs=None)
         objective = StreamedObjective(made.passes, source, made.blocks, alpha=0.1)

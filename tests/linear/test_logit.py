@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from eigenfeat.linear.logit import LogitSolver
-from eigenfeat.rows import as_row_source
+from eigenfeat.rows import as_rows
 
 
 def wide_rows(n=60, d=400):
@@ -14,8 +14,8 @@ def wide_rows(n=60, d=400):
 def test_rows_without_weight_are_not_there():
     X, y = wide_rows(d=5)
     weights = (np.arange(60) % 4 > 0).astype(float)
-    some = LogitSolver(as_row_source(X, y, weights), 3).fit(0.1, tol=1e-10)
-    others = LogitSolver(as_row_source(X[weights > 0], y[weights > 0]), 3).fit(0.1, tol=1e-10)
+    some = LogitSolver(as_rows(X, y, weights), 3).fit(0.1, tol=1e-10)
+    others = LogitSolver(as_rows(X[weights > 0], y[weights > 0]), 3).fit(0.1, tol=1e-10)
     np.testing.assert_allclose(some.coef, others.coef, atol=1e-8)
 
 
@@ -25,8 +25,8 @@ def test_the_estimated_gap_is_not_below_the_true_one(dtype):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(800, 40)) * np.geomspace(1, 1e-2, 40)
     y = np.argmax(X @ (rng.normal(size=(40, 5)) * 20) + rng.gumbel(size=(800, 5)), axis=1)
-    rows = as_row_source(X.astype(dtype), y)
-    minimum = LogitSolver(as_row_source(X, y), 5).fit(1e-7, tol=1e-12).objective
+    rows = as_rows(X.astype(dtype), y)
+    minimum = LogitSolver(as_rows(X, y), 5).fit(1e-7, tol=1e-12).objective
     for tol in (1e-2, 1e-3, 1e-4):
         fit = LogitSolver(rows, 5).fit(1e-7, tol=tol)
         assert fit.converged and fit.objective <= minimum * (1 + tol)
@@ -43,7 +43,7 @@ def test_sure_rows_far_out_do_not_cut_steps_short():
         for column, every, value in ((4, 97, 100), (5, 301, 300), (6, 1009, 1000)):
             X[::every, column] = value
         labels = (X[:, 0] + X[:, 3] + rng.randn(n) > 0) + (X[:, 4] > 0) * (rng.rand(n) > 0.1)
-        rows = as_row_source(X.astype(np.float32), labels=labels.astype(int))
+        rows = as_rows(X.astype(np.float32), y=labels.astype(int))
         fit = LogitSolver(rows, n_classes=3).fit(1e-5, tol=1e-3)
         assert fit.converged
         passes.append(fit.n_passes)

@@ -10,7 +10,7 @@ from eigenfeat.linear.objective import LogitObjective
 from eigenfeat.linear.passes import Passes
 from eigenfeat.linear.preconditioners import DiagonalPreconditioner, PreconditionerRequest
 from eigenfeat.linear.quasi_newton import Corrected, no_pairs, two_loop
-from eigenfeat.rows import as_row_source
+from eigenfeat.rows import as_rows
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def objective():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 30)) @ np.diag(np.logspace(0, -2, 30)) @ rng.normal(size=(30, 30))
     labels = np.argmax(X[:, :3] + rng.normal(size=(400, 3)), axis=1)
-    return LogitObjective(Passes(as_row_source(X), True), labels, np.full(400, 1 / 400), 3, 1e-4)
+    return LogitObjective(Passes(as_rows(X), True), labels, np.full(400, 1 / 400), 3, 1e-4)
 
 
 @pytest.fixture

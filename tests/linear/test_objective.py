@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 
 from eigenfeat.linear.objective import LogitObjective
 from eigenfeat.linear.passes import Passes
-from eigenfeat.rows import as_row_source
+from eigenfeat.rows import as_rows
 
 
 def make_objective(constant=True, dtype=np.float64, storage=np.asarray, **how):
@@ -17,7 +17,7 @@ def make_objective(constant=True, dtype=np.float64, storage=np.asarray, **how):
     X = rng.normal(size=(101, 4)).astype(dtype)
     labels = rng.integers(0, 3, 101)
     weights = rng.uniform(0.5, 2, 101)
-    passes = Passes(as_row_source(storage(X)), constant, **how)
+    passes = Passes(as_rows(storage(X)), constant, **how)
     return LogitObjective(passes, labels, weights / weights.sum(), 3, alpha=0.1), X
 
 
@@ -99,7 +99,7 @@ def test_smoothed_labels_are_a_mixture_of_plain_ones():
     C = rng.normal(size=(6, k))
 
     def at(labels, smoothing=0.0):
-        passes = Passes(as_row_source(X))
+        passes = Passes(as_rows(X))
         return LogitObjective(passes, labels, np.full(40, 1 / 40), k, 0.1, smoothing).at(C)
 
     plain, everyone = at(y), [at(np.full(40, c)) for c in range(k)]

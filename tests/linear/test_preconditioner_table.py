@@ -7,7 +7,7 @@ from scipy import sparse
 from eigenfeat.linear import preconditioner_table
 from eigenfeat.linear.logit import LogitSolver
 from eigenfeat.linear.preconditioner_table import PRECONDITIONERS, build_cost, preconditioner_bytes, rows_to_draw
-from eigenfeat.rows import ArrayRows, LabelledRows, as_row_source
+from eigenfeat.rows import ArrayRows, as_rows
 
 
 def wide_rows(n=60, d=400):
@@ -15,14 +15,14 @@ def wide_rows(n=60, d=400):
 
 
 def chosen(X, **options):
-    return LogitSolver(as_row_source(X, np.arange(X.shape[0]) % 3), 3, **options).solver
+    return LogitSolver(as_rows(X, np.arange(X.shape[0]) % 3), 3, **options).solver
 
 
 def test_few_rows_are_solved_in_their_span_however_many_columns(monkeypatch):
     X, y = wide_rows()
     monkeypatch.setattr(preconditioner_table, "MAX_GRAM_COLUMNS", 100)
     monkeypatch.setattr(preconditioner_table, "MIN_SAMPLE_COLUMNS", 100)
-    solver = LogitSolver(as_row_source(X, y), 3)
+    solver = LogitSolver(as_rows(X, y), 3)
     assert solver.solver == "gram" and solver.objective.passes.n_columns <= len(X) + 1
     assert chosen(np.vstack([X] * 4)) == "sample"
     monkeypatch.setattr(preconditioner_table, "MAX_SAMPLE_COLUMNS", 200)
@@ -32,7 +32,7 @@ def test_few_rows_are_solved_in_their_span_however_many_columns(monkeypatch):
 def test_wide_sparse_rows_get_the_diagonal_behind_any_view():
     X = sparse.random_array((50, 1200), density=0.01, format="csr", random_state=np.random.default_rng(0))
     y = np.arange(50) % 3
-    assert chosen(X) == "diagonal" == LogitSolver(LabelledRows(ArrayRows(X), y), 3).solver
+    assert chosen(X) == "diagonal" == LogitSolver(ArrayRows(X, y), 3).solver
     assert chosen(X[:, :900]) == "gram"
     assert chosen(X, solver="gram") == "gram"
 
@@ -41,7 +41,7 @@ def test_the_table_names_its_solvers():
     assert PRECONDITIONERS.options == {"auto", "classes", "gram", "sample", "diagonal"}
     X, y = wide_rows()
     with pytest.raises(ValueError, match="choose one of auto, classes, sample, gram, diagonal"):
-        LogitSolver(as_row_source(X, y), 3, solver="lbfgs")
+        LogitSolver(as_rows(X, y), 3, solver="lbfgs")
 
 
 def test_where_a_sample_is_drawn_it_costs_less_than_the_gram_matrix():
@@ -58,7 +58,7 @@ def test_weak_penalties_need_the_gram_matrix(alpha, solver, monkeypatch):
     monkeypatch.setattr(preconditioner_table, "PROBE_ROWS", 50)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 200)).astype(np.float32)
-    rows = as_row_source(X, np.argmax(X[:, :3] + rng.normal(size=(600, 3)), axis=1))
+    rows = as_rows(X, np.argmax(X[:, :3] + rng.normal(size=(600, 3)), axis=1))
     free = LogitSolver(rows, 3)
     assert free.solver == "sample"  # until there is a penalty
     fit = free.fit(alpha, tol=1e-6)
@@ -70,12 +70,12 @@ def test_weak_penalties_need_the_gram_matrix(alpha, solver, monkeypatch):
 
 def test_own_rows_are_for_smoothed_labels_of_crowded_classes():
     rng, k = np.random.default_rng(0), 60
-    rows = as_row_source(rng.normal(size=(4 * k, 40)), np.arange(4 * k) % k)
-    scarce, many = (as_row_source(rng.normal(size=(n, 40)), np.arange(n) % k) for n in (2 * k, 40 * k))
+    rows = as_rows(rng.normal(size=(4 * k, 40)), np.arange(4 * k) % k)
+    scarce, many = (as_rows(rng.normal(size=(n, 40)), np.arange(n) % k) for n in (2 * k, 40 * k))
     assert LogitSolver(scarce, k, smoothing=0.2).solver == "classes"
     assert LogitSolver(scarce, k).solver == LogitSolver(many, k, smoothing=0.2).solver == "gram"
     assert LogitSolver(rows, k, smoothing=0.2).solver == "gram"  # 10 classes times columns a row
-    wide = as_row_source(rng.normal(size=(1000, 950)), np.arange(1000) % 25)
+    wide = as_rows(rng.normal(size=(1000, 950)), np.arange(1000) % 25)
     assert LogitSolver(wide, 25, smoothing=0.2).solver == "gram"  # 38 columns a class
 
 

@@ -15,12 +15,12 @@ from eigenfeat.linear.passes import Passes
 from eigenfeat.linear.preconditioners import DiagonalPreconditioner, GramPreconditioner, PreconditionerRequest
 from eigenfeat.linear.quasi_newton import no_pairs, quasi_newton_steps
 from eigenfeat.linear.steps import line_search
-from eigenfeat.rows import as_row_source
+from eigenfeat.rows import as_rows
 
 
 def make_objective(n=900, d=600, alpha=0.5, constant=True):
     rng = np.random.default_rng(0)
-    passes = Passes(as_row_source(rng.normal(size=(n, d))), constant)
+    passes = Passes(as_rows(rng.normal(size=(n, d))), constant)
     return LogitObjective(passes, rng.integers(0, 4, n), np.full(n, 1 / n), 4, alpha)
 
 
@@ -71,7 +71,7 @@ def test_another_alpha_is_another_factorisation_of_the_same_matrix():
 
 def test_a_singular_gram_matrix_is_bent_until_it_factors():
     rng = np.random.default_rng(0)
-    passes = Passes(as_row_source(np.repeat(rng.normal(size=(20, 30)), 2, axis=1).astype(np.float32)))
+    passes = Passes(as_rows(np.repeat(rng.normal(size=(20, 30)), 2, axis=1).astype(np.float32)))
     objective = LogitObjective(passes, rng.integers(0, 2, 20), np.full(20, 1 / 20), 2, alpha=0.0)
     zero = objective.at(np.zeros(objective.shape))
     built = GramPreconditioner.build(objective, request(objective, zero))
@@ -86,7 +86,7 @@ def test_a_column_the_sample_misses_does_not_stop_the_fit():
     y = (X[:, 0] + 0.3 * rng.normal(size=4000) > 0).astype(int)
     X[:, 3] = 0
     X[17, 3] = 1e4
-    passes = Passes(as_row_source(X))
+    passes = Passes(as_rows(X))
     objective = LogitObjective(passes, y, np.full(4000, 1 / 4000), 2, 1e-6)
     start = objective.at(np.zeros(objective.shape))
     built = GramPreconditioner.build(objective, request(objective, start, 200))
@@ -99,7 +99,7 @@ def test_a_column_the_sample_misses_does_not_stop_the_fit():
 
 
 def test_rows_of_zeros_have_a_preconditioner():
-    passes = Passes(as_row_source(np.zeros((5, 3))), constant=False)
+    passes = Passes(as_rows(np.zeros((5, 3))), constant=False)
     objective = LogitObjective(passes, np.arange(5) % 2, np.full(5, 1 / 5), 2, alpha=0.0)
     built = GramPreconditioner.build(objective, request(objective))
     assert np.isfinite(built.solve(np.ones((3, 2)))).all()
@@ -121,7 +121,7 @@ def test_a_column_that_a_sample_lacks_curves_as_in_all_rows():
     X[:, 4] = 0
     X[7, 4] = 100.0
     weights, labels = np.full(2000, 1 / 2000), rng.integers(0, 3, 2000)
-    objective = LogitObjective(Passes(as_row_source(X)), labels, weights, 3, alpha=1e-6)
+    objective = LogitObjective(Passes(as_rows(X)), labels, weights, 3, alpha=1e-6)
     sample = objective.drawn(0.1, seed=0)
     assert not np.any(sample.passes.block(slice(None))[:, 4])
     C = 0.1 * rng.normal(size=objective.shape)

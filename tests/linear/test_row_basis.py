@@ -7,7 +7,7 @@ from scipy import sparse
 from eigenfeat import MultinomialLogit
 from eigenfeat.linear import logit
 from eigenfeat.linear.row_basis import RowBasis
-from eigenfeat.rows import as_row_source
+from eigenfeat.rows import as_rows
 
 
 def wide_rows(n=60, d=400, rank=None, dtype=np.float64):
@@ -19,7 +19,7 @@ def wide_rows(n=60, d=400, rank=None, dtype=np.float64):
 @pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
 def test_the_basis_is_orthonormal_and_spans_the_rows(store):
     X, _ = wide_rows(n=30, rank=7)
-    basis = RowBasis.of(as_row_source(store(X)))
+    basis = RowBasis.of(as_rows(store(X)))
     Q = basis.combination(np.eye(len(basis.chosen)))
     assert Q.shape == (7, 400)
     np.testing.assert_allclose(Q @ Q.T, np.eye(7), atol=1e-8)
@@ -46,7 +46,7 @@ def test_a_path_starts_each_fit_where_the_last_ended():
 
 def test_repeated_rows_add_no_direction():
     X, _ = wide_rows(n=20)
-    basis = RowBasis.of(as_row_source(np.vstack([X, X, 0 * X])))
+    basis = RowBasis.of(as_rows(np.vstack([X, X, 0 * X])))
     assert sorted(basis.chosen % 20) == list(range(20))
     np.testing.assert_allclose(basis.rows.X[20:40], basis.rows.X[:20], atol=1e-10)
     assert not basis.rows.X[40:].any()
@@ -58,7 +58,7 @@ def test_float32_keeps_the_directions_of_float64():
     U, V = (np.linalg.qr(rng.normal(size=(size, 60)))[0] for size in (60, 400))
     X = ((U * np.geomspace(1, 1e-5, 60)) @ V.T).astype(np.float32)
     y = np.arange(60) % 3
-    assert len(RowBasis.of(as_row_source(X)).chosen) == 60
+    assert len(RowBasis.of(as_rows(X)).chosen) == 60
     single = MultinomialLogit(1e-9, tol=1e-3, max_iter=500).fit(X, y)
     double = MultinomialLogit(1e-9, tol=1e-3, max_iter=500).fit(X.astype(np.float64), y)
     assert single.objective_ == pytest.approx(double.objective_, rel=2e-3)

@@ -11,13 +11,13 @@ from eigenfeat.linear.objective import LogitObjective
 from eigenfeat.linear.passes import Passes
 from eigenfeat.linear.preconditioners import OPTIMISM, PreconditionerRequest
 from eigenfeat.linear.sample_preconditioner import LEAST_OPTIMISM, SamplePreconditioner
-from eigenfeat.rows import as_row_source
+from eigenfeat.rows import as_rows
 
 
 def make_objective(n=400, d=600, alpha=1e-9, constant=True):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, d)) * np.geomspace(1, 1e-2, d)
-    passes = Passes(as_row_source(X.astype(np.float32)), constant)
+    passes = Passes(as_rows(X.astype(np.float32)), constant)
     return LogitObjective(passes, rng.integers(0, 4, n), np.full(n, 1 / n), 4, alpha)
 
 
@@ -69,7 +69,7 @@ def test_what_is_left_may_be_more_where_the_damping_stands_for_a_weaker_penalty(
 
 
 def test_rows_of_zeros_are_solved():
-    passes = Passes(as_row_source(np.zeros((20, 5), np.float32)), False)
+    passes = Passes(as_rows(np.zeros((20, 5), np.float32)), False)
     objective = LogitObjective(passes, np.arange(20) % 2, np.full(20, 1 / 20), 2, alpha=0.1)
     sample, _ = built(objective)
     np.testing.assert_allclose(sample.solve(np.ones((5, 2))), 10.0, rtol=1e-6)
@@ -82,7 +82,7 @@ def test_the_minimum_does_not_depend_on_the_preconditioner(smoothing, monkeypatc
     X = rng.normal(size=(300, 200)) * np.geomspace(1, 0.1, 200)
     y = np.argmax(X[:, :3] + rng.normal(size=(300, 3)), axis=1)
     fits = [
-        LogitSolver(as_row_source(X, y), 3, smoothing=smoothing, solver=solver).fit(1e-3, tol=1e-9)
+        LogitSolver(as_rows(X, y), 3, smoothing=smoothing, solver=solver).fit(1e-3, tol=1e-9)
         for solver in ("gram", "sample")
     ]
     assert fits[1].solver == "sample" and fits[1].converged

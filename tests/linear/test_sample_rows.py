@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 from eigenfeat.features.maps import FEATURE_MAPS
 from eigenfeat.linear import sample_rows
 from eigenfeat.linear.passes import Passes
-from eigenfeat.rows import ChosenRows, as_row_source
+from eigenfeat.rows import as_rows
 from eigenfeat.stages import Affine, FeatureLayer, LayerRows
 
 N_PROJECTIONS = 80
@@ -19,7 +19,7 @@ def layer_rows(n_inputs, n_rows=300, dtype=np.float32):
     rng = np.random.default_rng(n_inputs)
     V = rng.normal(size=(n_inputs, N_PROJECTIONS)).astype(dtype)
     layer = FeatureLayer(Affine.of(V), FEATURE_MAPS["soft-cubic"])
-    return LayerRows.of(as_row_source(rng.normal(size=(n_rows, n_inputs)).astype(dtype)), layer)
+    return LayerRows.of(as_rows(rng.normal(size=(n_rows, n_inputs)).astype(dtype)), layer)
 
 
 @pytest.mark.parametrize("constant", [True, False])
@@ -47,13 +47,13 @@ def test_what_is_made_is_what_would_be_held(constant, dtype, monkeypatch):
 )
 def test_only_rows_of_few_inputs_whose_products_do_not_form_them_are_made(n_inputs, n_products, made):
     rows = layer_rows(n_inputs)
-    for source in (rows, ChosenRows(rows, np.arange(50))):
+    for source in (rows, rows.take(np.arange(50))):
         found = sample_rows.sample_rows(Passes(source), np.ones(source.n_rows), n_products)
         assert isinstance(found, sample_rows.PassedSample if made else sample_rows.HeldSample)
 
 
 def test_rows_that_are_arrays_are_held():
-    rows = as_row_source(np.ones((20, 3)))
+    rows = as_rows(np.ones((20, 3)))
     assert isinstance(sample_rows.sample_rows(Passes(rows), np.ones(20), 2), sample_rows.HeldSample)
 
 

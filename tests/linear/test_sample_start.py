@@ -9,7 +9,7 @@ import eigenfeat.rows
 from eigenfeat import MultinomialLogit
 from eigenfeat.linear import logit, preconditioner_table, sample_start
 from eigenfeat.linear.logit import LogitSolver
-from eigenfeat.rows import as_row_source
+from eigenfeat.rows import as_rows
 
 rng = np.random.default_rng(0)
 N, D, K = 6000, 8, 3
@@ -28,7 +28,7 @@ def from_sample(request, monkeypatch):
 
 
 def in_memory(weights=None, **options):
-    return LogitSolver(as_row_source(X, labels=Y, weights=weights), K, **options)
+    return LogitSolver(as_rows(X, y=Y, weight=weights), K, **options)
 
 
 def test_the_minimum_is_that_of_all_rows(monkeypatch, from_sample):
@@ -100,7 +100,7 @@ def test_scarce_rows_of_smoothed_labels_show_the_way_too(monkeypatch):
     for least in (1, np.inf):
         monkeypatch.setattr(sample_start, "LEAST_SCARCE_ROWS_PER_COLUMN", least)
         for tol in (1e-2, 1e-9):
-            fits.append(LogitSolver(as_row_source(X, labels=y), K, smoothing=0.2).fit(1e-3, tol=tol))
+            fits.append(LogitSolver(as_rows(X, y=y), K, smoothing=0.2).fit(1e-3, tol=tol))
     started, exact, plain, exact_plain = fits
     assert started.n_passes < plain.n_passes
     assert started.objective <= 1.01 * exact.objective
@@ -133,7 +133,7 @@ def test_a_step_cut_short_sends_preconditioners_to_all_rows(monkeypatch):
 @pytest.mark.parametrize(("smoothing", "alpha", "will_do"), [(0.1, 1e-9, True), (0.0, 1.0, True), (0.0, 1e-9, False)])
 def test_few_rows_will_do_where_labels_are_smoothed_or_the_penalty_is_strong(smoothing, alpha, will_do):
     wide = np.random.default_rng(0).normal(size=(1200, 1500))  # more columns than rows of the probe
-    solver = LogitSolver(as_row_source(wide, labels=np.arange(1200) % K), K, smoothing=smoothing)
+    solver = LogitSolver(as_rows(wide, y=np.arange(1200) % K), K, smoothing=smoothing)
     solver._set_alpha(alpha)
     assert solver._few_rows_will_do() == will_do
 
@@ -143,4 +143,4 @@ def far_out_rows(seed):
     rows = rng.normal(size=(N, D))
     rows[rng.permutation(N)[:60]] += 1000 * rng.normal(size=(60, D))
     labels = np.argmax(np.clip(rows[:, :K], -2, 2) @ rng.normal(size=(K, K)) + rng.gumbel(size=(N, K)), axis=1)
-    return LogitSolver(as_row_source(rows, labels=labels), K, smoothing=0.1)
+    return LogitSolver(as_rows(rows, y=labels), K, smoothing=0.1)

@@ -9,7 +9,7 @@ from eigenfeat.linear.logit import LogitSolver
 from eigenfeat.linear.objective import LogitObjective
 from eigenfeat.linear.passes import Passes
 from eigenfeat.linear.streamed import StreamedObjective
-from eigenfeat.rows import ArrayRows, Block, ClassTotals, Rows
+from eigenfeat.rows import ArrayRows, Block, ClassCounts, Rows
 
 rng = np.random.default_rng(0)
 N, D, K = 900, 12, 4
@@ -36,8 +36,8 @@ def both(alpha=0.01, smoothing=0.1):
     held = LogitObjective(Passes(ArrayRows(X)), Y, W / W.sum(), K, alpha, smoothing)
     source = Stream()
     options = {"fit_intercept": True, "smoothing": smoothing, "batch_size": None, "n_jobs": None}
-    streamed = StreamedObjective.of(source, source.reduce(ClassTotals()), **options)
-    return held, type(streamed)(streamed.passes, streamed.compact, streamed.blocks, alpha)
+    streamed = StreamedObjective.of(source, source.reduce(ClassCounts()), **options)
+    return held, type(streamed)(streamed.passes, streamed.stored, streamed.blocks, alpha)
 
 
 def points(seed=1):

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from eigenfeat.moments import DenseMoments, RowMoments, collect_moments, empty_moments
-from eigenfeat.rows import ArrayRows, Block, ChosenRows, LabelledRows, MappedRows, Rows
+from eigenfeat.rows import ArrayRows, Block, Rows
 from eigenfeat.stages import Affine
 
 rng = np.random.default_rng(0)
@@ -41,13 +41,13 @@ SOURCES = {
     "CSC": lambda path: (sparse.csc_array(X), y, w),
     "memory map": lambda path: (memory_map(path), y, w),
     "array with labels of its own": lambda path: (ArrayRows(X, y, w), None, None),
-    "labelled": lambda path: (LabelledRows(ArrayRows(X, y[::-1]), y, w), None, None),
+    "labelled": lambda path: (ArrayRows(X, y[::-1]).with_labels(y, w), None, None),
     "labels given beside a source": lambda path: (ArrayRows(X), y, w),
-    "chosen, in another order": lambda path: (ChosenRows(ArrayRows(X, y, w), order), None, None),
-    "mapped": lambda path: (MappedRows(ArrayRows(X @ np.linalg.inv(MIX), y, w), Affine.of(MIX)), None, None),
+    "chosen, in another order": lambda path: (ArrayRows(X, y, w).take(order), None, None),
+    "mapped": lambda path: (ArrayRows(X @ np.linalg.inv(MIX), y, w).apply(Affine.of(MIX)), None, None),
     "stream": lambda path: (Stream(), None, None),
-    "stream with labels given": lambda path: (LabelledRows(Stream(), y, w), None, None),
-    "mapped stream": lambda path: (MappedRows(Stream(), Affine.of(np.eye(D))), None, None),
+    "stream with labels given": lambda path: (Stream().with_labels(y, w), None, None),
+    "mapped stream": lambda path: (Stream().apply(Affine.of(np.eye(D))), None, None),
 }
 
 

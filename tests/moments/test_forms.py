@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from eigenfeat.moments import DenseForm, FactoredForm, RowTerm, as_form, identity_like, weighted_sum
-from eigenfeat.rows import RowStore
+from eigenfeat.rows.store import RowStore
 
 
 def factored(seed, as_sparse=False, shift=0.0, store=None):

@@ -9,8 +9,7 @@ from eigenfeat import GEMClassifier
 from eigenfeat.moments import ShardedMoments, collect_moments, merged_moments, sharded_moments
 from eigenfeat.moments.collect import MomentsOf
 from eigenfeat.moments.sharded import matrix_bytes
-from eigenfeat.rows import streaming
-from eigenfeat.rows.dask_collections import dask_rows
+from eigenfeat.rows import dask_rows, streaming
 
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")

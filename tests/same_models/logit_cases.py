@@ -9,7 +9,7 @@ import numpy as np
 from recording import Case, new, weighted_fit
 from same_data import Rows, Source, as_float32, cancer, digits, named_wine, wide, wide_words, wine, words
 
-from eigenfeat.rows import as_row_source
+from eigenfeat.rows import as_rows
 
 SINGLE = {"tolerance": 1e-4, "reason": "float32 rows, whose gradient is zero only up to their rounding"}
 OUTPUTS = ("decision_function", "predict_proba", "predict", "coef_", "intercept_", "temperature_", "objective_")
@@ -27,11 +27,11 @@ def fit_twice(estimator, rows: Rows):
 
 def keyed_fit(estimator, rows: Rows):
     """Groups as the keys themselves, which they were when the outputs were stored."""
-    return estimator.fit_rows(as_row_source(rows.X, rows.y), keys=rows.groups)
+    return estimator.fit_rows(as_rows(rows.X, rows.y), keys=rows.groups)
 
 
 def weighted_keyed_fit(estimator, rows: Rows):
-    return estimator.fit_rows(as_row_source(rows.X, rows.y, rows.weights), keys=rows.groups)
+    return estimator.fit_rows(as_rows(rows.X, rows.y, rows.weights), keys=rows.groups)
 
 
 def along_alphas(estimator, rows: Rows) -> dict:

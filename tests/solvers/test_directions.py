@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from eigenfeat.rows import RowStore
+from eigenfeat.rows.store import RowStore
 from eigenfeat.solvers import DenseVectors, Directions, DualVectors
 
 rng = np.random.default_rng(0)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eigenfeat.rows import RowStore
+from eigenfeat.rows.store import RowStore
 from eigenfeat.solvers import DenseVectors, Directions, DualVectors, settle_ties
 from eigenfeat.solvers.ties import TIE, rotate_ties, shortest_first
 

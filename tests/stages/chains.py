@@ -5,7 +5,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from eigenfeat.features.maps import as_feature_map
-from eigenfeat.rows import RowStore
+from eigenfeat.rows.store import RowStore
 from eigenfeat.solvers import DualVectors
 from eigenfeat.stages import (
     Affine,

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from eigenfeat.features.maps import as_feature_map
-from eigenfeat.rows import as_row_source
+from eigenfeat.rows import as_rows
 from eigenfeat.stages import Affine, Chain, FeatureLayer, LayerRows, WithConstant
 
 
@@ -27,7 +27,7 @@ def test_lazy_and_held_projections_make_the_formed_matrix(data):
     lifted = np.hstack([components, np.zeros((3, 1), np.float32)])
     stage = layer(lifted, "cubic", keep=True)
     formed = np.hstack([X, np.ones((37, 1), np.float32), as_feature_map("cubic")(X @ components.T)])
-    inner = Chain((WithConstant(),)).over(as_row_source(X))
+    inner = Chain((WithConstant(),)).over(as_rows(X))
     for rows in (Chain((stage,)).over(inner), LayerRows.of(inner, stage)):
         assert rows.dtype == np.float32 and rows.n_columns == formed.shape[1]
         np.testing.assert_allclose(rows.rows(slice(0, 37)), formed, rtol=1e-4, atol=1e-5)
@@ -55,7 +55,7 @@ def test_sparse_inputs_and_memory_maps_are_sources(data, tmp_path):
 
 
 def test_integers_are_read_as_floats():
-    rows = as_row_source(np.arange(6, dtype=np.uint8).reshape(3, 2))
+    rows = as_rows(np.arange(6, dtype=np.uint8).reshape(3, 2))
     assert rows.rows(slice(0, 3)).dtype == rows.dtype == np.float64
 
 

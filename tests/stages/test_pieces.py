@@ -5,7 +5,8 @@ import pytest
 
 from eigenfeat.features.maps import FEATURE_MAPS, PowerMap, SplineMap
 from eigenfeat.linear.passes import Passes
-from eigenfeat.rows import ArrayRows, BlockProducts, ChosenRows, LabelledRows, products_with
+from eigenfeat.rows import ArrayRows
+from eigenfeat.rows.products import BlockProducts, products_with
 from eigenfeat.stages import Affine, FeatureLayer, LayerRows
 from eigenfeat.stages.pieces import MAX_CLASSES
 
@@ -57,7 +58,7 @@ def test_products_are_those_of_formed_rows(name, n_classes, dtype):
 @pytest.mark.parametrize("name", MAPS)
 def test_squares_are_those_of_formed_rows(name):
     rows = layer_rows(MAPS[name], np.float64, inputs=name != "spline")
-    passes = Passes(ChosenRows(rows, np.arange(0, 300, 2)), constant=True)
+    passes = Passes(rows.take(np.arange(0, 300, 2)), constant=True)
     formed = np.hstack([passes.block(slice(None)), np.ones((150, 1))])
     rng = np.random.default_rng(1)
     weights, scale = rng.uniform(size=150), rng.uniform(size=formed.shape[1])
@@ -81,10 +82,10 @@ def test_sums_of_threads_add_up():
 
 def test_views_keep_the_products_of_their_source():
     rows = layer_rows(MAPS["spline"], np.float64)
-    chosen = ChosenRows(LabelledRows(rows, np.zeros(300)), np.arange(0, 300, 7))
+    chosen = rows.with_labels(np.zeros(300)).take(np.arange(0, 300, 7))
     C = np.random.default_rng(2).normal(size=(rows.n_columns, 3))
     np.testing.assert_allclose(products_with(chosen, C).scores(slice(2, 9)), chosen.rows(slice(2, 9)) @ C, atol=1e-12)
-    assert chosen.pass_width == rows.pass_width < rows.n_columns
+    assert chosen.floats_per_row == rows.floats_per_row < rows.n_columns
 
 
 def test_many_classes_and_maps_without_pieces_form_rows():

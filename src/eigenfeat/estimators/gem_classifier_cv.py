@@ -258,7 +258,7 @@ class GEMClassifierCV(GEMClassifierBase):
     def _tried(self, split: SplitRows) -> Iterator[Tried]:
         """Every candidate: those of one ridge share their problems, those of several are tried where the rows are."""
         points = list(product(self.n_layers_grid, self.subclasses_grid, self.ridges))
-        for tried, seconds in split.train.rows.fits(partial(self._try, split), points):
+        for tried, seconds in split.train.rows.starmap(partial(self._try, split), points, nested=True):
             for stage, spent in seconds.items():
                 self.stage_seconds_[stage] = self.stage_seconds_.get(stage, 0.0) + spent
             yield from tried

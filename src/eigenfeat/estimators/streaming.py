@@ -234,7 +234,7 @@ def refuse_source(estimator: Any, source: Any) -> None:
     """For what needs rows in memory, with the way out."""
     raise ValueError(
         f"{type(estimator).__name__} needs its rows in memory here, and {type(source).__name__} is read a block at a "
-        "time: hold the rows first (eigenfeat.rows.held(source), or compute() of Dask) if they fit, pass arrays block "
+        "time: load the rows first (source.load(), or compute() of Dask) if they fit, pass arrays block "
         "by block where there is a partial_fit, or use an estimator that streams: GEMClassifier, GEMRegressor, "
         "GEMFeatures, MultinomialLogit, KernelFisherClassifier, DenoisingAutoencoder, or one that fits from moments "
         "(RayleighFeatures, FisherLDA, OrientedPCA, VanishingComponents, SlicedInverseRegression, LeastSquaresLDA, "

@@ -124,7 +124,7 @@ class LogitSolver:
     --------
     >>> import numpy as np
     >>> from eigenfeat.rows import as_rows
-    >>> rows = as_rows(np.array([[0.0], [1.0], [2.0], [3.0]]), labels=[0, 0, 1, 1])
+    >>> rows = as_rows(np.array([[0.0], [1.0], [2.0], [3.0]]), y=[0, 0, 1, 1])
     >>> solver = LogitSolver(rows, n_classes=2)
     >>> path = [solver.fit(alpha) for alpha in (1.0, 0.1)]
     >>> path[1].objective < path[0].objective
