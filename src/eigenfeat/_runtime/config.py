@@ -102,14 +102,14 @@ class Runtime:
         return replace(self, checkpoint=None, listeners=(), passes=[])
 
 
-_DEFAULT = Runtime()
+_default = Runtime()
 _ACTIVE: ContextVar[Runtime | None] = ContextVar("eigenfeat_runtime", default=None)
 _ACTIVE_IN_MAIN_THREAD: list[Runtime] = []
 
 
 def current() -> Runtime:
-    """Return the runtime in force, or one of defaults."""
-    return _ACTIVE.get() or (_ACTIVE_IN_MAIN_THREAD[-1:] or [_DEFAULT])[0]
+    """Return the runtime in force, or the default."""
+    return _ACTIVE.get() or (_ACTIVE_IN_MAIN_THREAD[-1:] or [_default])[0]
 
 
 @contextmanager
@@ -125,8 +125,20 @@ def activate(runtime: Runtime) -> Iterator[Runtime]:
             yield runtime
     finally:
         _ACTIVE.set(before)
-        if in_main_thread:
+        if in_main_thread and runtime in _ACTIVE_IN_MAIN_THREAD:  # a fork has dropped it
             _ACTIVE_IN_MAIN_THREAD.remove(runtime)
+
+
+def _leave_to_parent() -> None:
+    """Make the runtime of the parent the default of a fork, without listeners and checkpoint."""
+    global _default
+    _default = current().portable()
+    _ACTIVE.set(None)
+    _ACTIVE_IN_MAIN_THREAD.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_to_parent)
 
 
 class RuntimeMixin:
@@ -142,9 +154,9 @@ class RuntimeMixin:
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
         state.pop("_inherited_runtime", None)
-        runtime = current()
-        if runtime is not _DEFAULT:
-            state["_inherited_runtime"] = (os.getpid(), runtime.portable())
+        runtime = current().portable()
+        if (runtime.memory, runtime.scratch, runtime.n_threads) != (None, None, None):
+            state["_inherited_runtime"] = (os.getpid(), runtime)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -166,9 +178,9 @@ class RuntimeMixin:
 def runtime_of_fit(estimator: RuntimeMixin) -> Iterator[None]:
     """Run a fit under one runtime: the one in force where it begins, or else the one the estimator came with."""
     runtime = current()
-    if runtime is _DEFAULT:
-        runtime = estimator._inherited_runtime or _DEFAULT
-    if runtime is _DEFAULT or runtime is _ACTIVE.get():
+    if runtime is _default:
+        runtime = estimator._inherited_runtime or _default
+    if runtime is _default or runtime is _ACTIVE.get():
         yield
         return
     with activate(runtime):
