@@ -75,7 +75,7 @@ def gem_streamed(path: str, n_rows: int, limit: str) -> dict:
     from eigenfeat import GEMClassifier
 
     began = time.perf_counter()
-    with eigenfeat.rows.streaming(limit, progress=n_rows > 10**6) as run:
+    with eigenfeat.runtime(limit, progress=n_rows > 10**6) as run:
         source = eigenfeat.rows.open(path, label="y")
         model = GEMClassifier().fit(source)
     seconds = time.perf_counter() - began

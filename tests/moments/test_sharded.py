@@ -5,11 +5,12 @@ import pickle
 import numpy as np
 import pytest
 
+import eigenfeat
 from eigenfeat import GEMClassifier
 from eigenfeat.moments import ShardedMoments, collect_moments, merged_moments, sharded_moments
 from eigenfeat.moments.collect import MomentsOf
 from eigenfeat.moments.sharded import matrix_bytes
-from eigenfeat.rows import dask_rows, streaming
+from eigenfeat.rows import dask_rows
 
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
@@ -105,10 +106,10 @@ def test_a_fit_with_a_small_limit_is_the_fit_in_memory(cluster, monkeypatch, noi
         return values
 
     monkeypatch.setattr(cluster, "gather", gathered)
-    with streaming(LIMIT) as run:
+    with eigenfeat.runtime(LIMIT) as run:
         found = model.fit(da.from_array(X, chunks=(200, D)), da.from_array(Y, chunks=200))
     assert isinstance(found.moments_, ShardedMoments)
-    assert sum(done.name == "moments" for done in run.passes) == 3
+    assert sum(done.stage == "moments" for done in run.passes) == 3
     np.testing.assert_allclose(found.predict_proba(X), expected, atol=1e-10)
     assert {"_solved", "_itself"} <= set(sizes)
     samples = ("_updated", "_merged", "_part")

@@ -5,7 +5,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from eigenfeat.rows import ClassTotals, streaming
+import eigenfeat
+from eigenfeat.rows import ClassTotals
 from eigenfeat.rows.dask_collections import dask_rows
 
 distributed = pytest.importorskip("distributed")
@@ -29,9 +30,9 @@ def total(rows, factor):
 
 
 def test_fits_make_passes_of_their_own(rows):
-    with streaming() as run:
+    with eigenfeat.runtime() as run:
         assert rows.fits(partial(total, rows), [(factor,) for factor in range(5)]) == [1, 11, 21, 31, 41]
-    assert [done.name for done in run.passes] == ["labels of a fit"] * 5
+    assert [done.stage for done in run.passes] == ["labels of a fit"] * 5
 
 
 def test_errors_of_fits_are_raised_as_they_are(rows):
@@ -40,6 +41,6 @@ def test_errors_of_fits_are_raised_as_they_are(rows):
 
 
 def test_with_a_checkpoint_fits_are_made_in_order_and_kept(rows, tmp_path):
-    with streaming(checkpoint=tmp_path / "fit.checkpoint") as run:
+    with eigenfeat.runtime(checkpoint=tmp_path / "fit.checkpoint") as run:
         assert rows.fits(partial(total, rows), [(1,), (2,)]) == [11, 21]
-        assert [done.name for done in run.passes] == ["labels of a fit"] * 2
+        assert [done.stage for done in run.passes] == ["labels of a fit"] * 2

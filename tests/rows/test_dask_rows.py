@@ -11,6 +11,7 @@ from fatal_tasks import Fatal, FatalTask, KillsOnce, n_rows
 from scipy import sparse
 from sklearn.base import clone
 
+import eigenfeat
 from eigenfeat import (
     FisherLDA,
     GEMClassifier,
@@ -20,7 +21,7 @@ from eigenfeat import (
     LeastSquaresCCA,
     MultinomialLogit,
 )
-from eigenfeat.rows import Block, ClassTotals, dense, streaming
+from eigenfeat.rows import Block, ClassTotals, dense
 from eigenfeat.rows.dask_collections import dask_rows, is_dask
 from eigenfeat.rows.dask_rows import DaskRows, _seen
 
@@ -64,9 +65,9 @@ def test_many_rows_start_from_a_sample_that_stays_on_the_workers(cluster, monkey
     monkeypatch.setattr("eigenfeat.linear.sample_start.START_ROWS", 400)
     monkeypatch.setattr("eigenfeat.linear.preconditioner_table.MIN_GRAM_ROWS", 100)
     rows, labels, weights = collections()
-    with streaming() as run:
+    with eigenfeat.runtime() as run:
         found = gem().fit(rows, labels, weights)
-    assert "rows to start from" in {done.name for done in run.passes}
+    assert "rows to start from" in {done.stage for done in run.passes}
     np.testing.assert_allclose(found.predict_proba(X), gem().fit(X, Y, W).predict_proba(X), atol=1e-10)
 
 
@@ -136,10 +137,10 @@ def test_members_and_candidates_are_tasks(cluster):
     search = GEMClassifierCV(**grid, scoring="neg_log_loss", class_weight="balanced", feature_maps=("spline",))
     for model, n_fits in ((ensemble, 2), (search, 2)):
         expected = clone(model).fit(X[:1200], Y[:1200], W[:1200])
-        with distributed.get_task_stream(cluster) as done, streaming() as run:
+        with distributed.get_task_stream(cluster) as done, eigenfeat.runtime() as run:
             found = clone(model).fit(rows, labels, weights)
         assert sum(str(task["key"]).startswith("_fit-") for task in done.data) == n_fits
-        assert {"moments", "loss and gradient"} <= {one.name for one in run.passes}
+        assert {"moments", "loss and gradient"} <= {one.stage for one in run.passes}
         np.testing.assert_allclose(found.predict_proba(X), expected.predict_proba(X), atol=1e-10)
     assert found.best_params_ == expected.best_params_
     np.testing.assert_allclose(

@@ -6,6 +6,7 @@ import sys
 import pytest
 from kept_stream import N, Stream
 
+import eigenfeat
 import eigenfeat.rows
 from eigenfeat.rows.keeping import Candidate, Kept, choose, choose_elsewhere, kept
 
@@ -16,7 +17,7 @@ from eigenfeat.rows.keeping import Candidate, Kept, choose, choose_elsewhere, ke
 def test_the_choice_is_the_cheapest_that_fits(limit, seconds, where, monkeypatch):
     if where == "source":  # as quick to make as can be: a disk is slower
         monkeypatch.setattr("eigenfeat.rows.keeping.DISK_SPEED", 1e3)
-    with eigenfeat.rows.streaming(limit):
+    with eigenfeat.runtime(limit):
         place, choice = choose([Candidate("rows", Stream(seconds))], N)
     assert (place, choice.where, choice.n_bytes) == (0, where, N * 44)
     source = Stream()
@@ -25,7 +26,7 @@ def test_the_choice_is_the_cheapest_that_fits(limit, seconds, where, monkeypatch
 
 def test_of_two_the_one_that_takes_less_time_to_use_is_kept():
     slow, quick = Candidate("inputs", Stream(0.001), 1.0), Candidate("projections", Stream(0.001), 0.0)
-    with eigenfeat.rows.streaming("1MB"):
+    with eigenfeat.runtime("1MB"):
         place, choice = choose([slow, quick], N)
     assert (place, choice) == (1, Kept("projections", "memory", N * 44, choice.seconds_a_pass, choice.reason))
 
@@ -49,7 +50,7 @@ def test_workers_keep_what_costs_least_and_has_room(n_rows, memory, seconds_a_ro
 
 
 def test_what_passes_take_beside_is_no_room_for_rows():
-    with eigenfeat.rows.streaming("1MB"):
+    with eigenfeat.runtime("1MB"):
         _, choice = choose([Candidate("rows", Stream(0.01))], N, beside=1_000_000)
     assert choice.where == "scratch"
 
@@ -71,9 +72,9 @@ model = GEMClassifier(2, feature_map="soft-cubic", ridge=0.3, alpha=1e-3, base_m
 warm = np.random.default_rng(1).normal(size=(3000, D)).astype(np.float32)
 model.fit(warm, np.arange(3000) % 3)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-with eigenfeat.rows.streaming("20MB") as run:
+with eigenfeat.runtime("20MB") as run:
     model.fit(eigenfeat.rows.open(batches))
-print(model.kept_.where, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, sum(p.n_rows for p in run.passes))
+print(model.kept_.where, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, sum(p.done for p in run.passes))
 """
 
 

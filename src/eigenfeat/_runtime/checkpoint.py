@@ -26,6 +26,7 @@ from typing import Any, TypeVar
 
 from joblib.hashing import NumpyHasher
 
+from eigenfeat._runtime.config import pickled_without_runtime
 from eigenfeat._runtime.files import write_bytes
 
 FINGERPRINT = "fingerprint.json"
@@ -157,7 +158,8 @@ def fingerprint(value: Any) -> str:
     An object may say by a method ``checkpoint_key`` what stands for it: rows are too many to be hashed, and a name that
     was drawn at random is another in every attempt.
     """
-    return _Hasher("md5").hash(value)
+    with pickled_without_runtime():
+        return _Hasher("md5").hash(value)
 
 
 class _Hasher(NumpyHasher):

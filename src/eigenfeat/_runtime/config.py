@@ -105,6 +105,7 @@ class Runtime:
 _default = Runtime()
 _ACTIVE: ContextVar[Runtime | None] = ContextVar("eigenfeat_runtime", default=None)
 _ACTIVE_IN_MAIN_THREAD: list[Runtime] = []
+_is_left_out: ContextVar[bool] = ContextVar("eigenfeat_pickled_without_runtime", default=False)
 
 
 def current() -> Runtime:
@@ -141,6 +142,17 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_leave_to_parent)
 
 
+@contextmanager
+def pickled_without_runtime() -> Iterator[None]:
+    """Leave the runtime out of what is pickled, which then depends on estimators alone: files of models, hashes."""
+    was_left_out = _is_left_out.get()
+    _is_left_out.set(True)
+    try:
+        yield
+    finally:
+        _is_left_out.set(was_left_out)
+
+
 class RuntimeMixin:
     """Take the runtime in force into the processes of a pool; stands before `sklearn.base.BaseEstimator`.
 
@@ -155,7 +167,7 @@ class RuntimeMixin:
         state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
         state.pop("_inherited_runtime", None)
         runtime = current().portable()
-        if (runtime.memory, runtime.scratch, runtime.n_threads) != (None, None, None):
+        if not _is_left_out.get() and (runtime.memory, runtime.scratch, runtime.n_threads) != (None, None, None):
             state["_inherited_runtime"] = (os.getpid(), runtime)
         return state
 

@@ -11,7 +11,7 @@ from joblib import Parallel, delayed
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 
-from eigenfeat._progress import counted
+from eigenfeat._runtime.progress import counted
 from eigenfeat._sklearn import N_JOBS, StrOptions, checked_fit
 from eigenfeat.estimators.edge import renamed_parameters
 from eigenfeat.estimators.kernel_base import RENAMED, KernelEstimator, checked_loss

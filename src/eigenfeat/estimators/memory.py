@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 
+from eigenfeat._runtime.memory import available_memory
 from eigenfeat.features.stack import StackSettings
 from eigenfeat.linear.preconditioner_table import preconditioner_bytes
-from eigenfeat.rows.free_memory import available_bytes
 
 #: Blocks of rows and their features that are worked on at a time, in all threads together.
 BLOCKS = 50_000_000
@@ -73,7 +73,7 @@ def expected_of_settings(
 
 def warn_of_memory(needed: int, estimator: str) -> None:
     """A warning where a fit is expected to take more than there is."""
-    available = available_bytes()
+    available = available_memory()
     if available is not None and needed > available:
         warnings.warn(
             f"{estimator} will take about {needed / 1e9:.1f} GB beside its rows, and {available / 1e9:.1f} GB are "

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from eigenfeat._runtime.threads import one_blas_thread
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, HasMethods, Integral, Interval, StrOptions, checked_fit
-from eigenfeat._threads import one_blas_thread
 from eigenfeat.estimators.column_scaler import COLUMNS_CONSTRAINT
 from eigenfeat.estimators.edge import FeaturesMixin
 from eigenfeat.estimators.score_tensor_base import ScoreCoordinates, in_spreads

@@ -9,12 +9,14 @@ import zipfile
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from eigenfeat._destination import check_destination, regular_file, replace_file
+from eigenfeat._runtime.config import pickled_without_runtime
+from eigenfeat._runtime.files import check_destination, check_regular, write_bytes
 from eigenfeat.export.archive import STAMP, Archive, Refusal, read_archive, size_limit, stamp, uncompressed
 from eigenfeat.export.checks import check_model, forget_cached, try_model
 from eigenfeat.export.trust import audit, untrusted
 
 
+@pickled_without_runtime()
 def save(model: Any, path: str | os.PathLike) -> Path:
     """Write an estimator, or a scikit-learn pipeline of them, to one file.
 
@@ -77,7 +79,7 @@ def save(model: Any, path: str | os.PathLike) -> Path:
         ) from refusal
     if archive.needed > size_limit(packed.getbuffer().nbytes):  # so many zeros look like a bomb: not compressed then
         packed = uncompressed(packed)
-    replace_file(path, packed.getbuffer())
+    write_bytes(path, packed.getbuffer())
     return path
 
 
@@ -140,7 +142,7 @@ def _read(stream: BinaryIO, max_bytes: int | None) -> Any:
 
 def _opened(path: Path) -> BinaryIO:
     try:
-        if regular_file(path) is None:
+        if not check_regular(path):
             raise FileNotFoundError(f"there is no model file {path}")
     except ValueError as problem:
         raise ValueError(f"{problem}; this was not written by eigenfeat.save") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -11,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from eigenfeat._progress import report
+from eigenfeat._runtime.config import current
+from eigenfeat._runtime.memory import total_memory
+from eigenfeat._runtime.progress import report
 from eigenfeat.features.layer import (
     LayerDirections,
     LayerEvidence,
@@ -28,7 +29,6 @@ from eigenfeat.features.tangents import Transformation, tangent_moment
 from eigenfeat.moments import Moments, collect_moments
 from eigenfeat.rows.rows import Rows
 from eigenfeat.rows.sampling import in_proportion, row_keys, sampled
-from eigenfeat.rows.streaming import current
 from eigenfeat.stages import Affine, Chain, FeatureLayer, Stage, WithConstant, layer_rows
 
 MAP_SAMPLE = 20_000
@@ -202,22 +202,24 @@ def fit_stack(
                 directions = known[0].at_most(most_kept(layer))
                 rng.set_state(known[1])
             else:
-                directions = _remembered_layer(replace(evidence, tangents=tangents), layer, rng, dtype)
+                directions = _recalled_layer(replace(evidence, tangents=tangents), layer, rng, dtype)
         stack = Stack((*stack.layers, with_map(directions, evidence.moments, rows, layer)))
     return stack
 
 
-def _remembered_layer(
+def _recalled_layer(
     evidence: LayerEvidence, layer: LayerSettings, rng: np.random.RandomState, dtype: np.dtype
 ) -> LayerDirections:
     """`find_layer`, which a fit that goes on from a checkpoint does not repeat; ``rng`` is left as it leaves it."""
     if evidence.rows is None or evidence.rows.random_access:
         return find_layer(evidence, layer, rng, dtype)
-    found, state = current().remembered(
-        "directions", lambda: (find_layer(evidence, layer, rng, dtype), rng.get_state(legacy=True))
+    directions, state = current().recall(
+        "directions",
+        (evidence, layer, rng.get_state(legacy=True), dtype),
+        lambda: (find_layer(evidence, layer, rng, dtype), rng.get_state(legacy=True)),
     )
     rng.set_state(state)
-    return found
+    return directions
 
 
 def refuse_equal_members(first: Stack, other: Stack) -> None:
@@ -334,22 +336,14 @@ def largest_class(rows: Rows) -> int | None:
 
 def _refuse_beyond_memory(n_classes: int, n_columns: int, n_rows: int) -> None:
     """Moments as matrices take k d² numbers, and problems made of them as many; fewer rows than columns are kept."""
-    needed, memory = 2 * 8 * n_classes * n_columns**2, _memory_bytes()
-    if n_columns <= n_rows and needed > memory:
+    needed, memory = 2 * 8 * n_classes * n_columns**2, total_memory()
+    if n_columns <= n_rows and memory is not None and needed > memory:
         raise ValueError(
             f"Second moments of {n_classes} classes in {n_columns} columns, and the problems made of them, take "
-            f"{needed / 1e9:.1f} GB, the machine has "
+            f"{needed / 1e9:.1f} GB, the machine or container has "
             f"{memory / 1e9:.1f} GB. Take fewer n_components or a map of fewer columns in the layer below, "
             "max_components, keep_inputs=False there, or fewer subclasses."
         )
-
-
-def _memory_bytes() -> float:
-    """Of the machine; infinite where the system does not say."""
-    try:
-        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, ValueError, OSError):
-        return float("inf")
 
 
 def _with_constant(rows: Rows, constant: bool) -> Rows:

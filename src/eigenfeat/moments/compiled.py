@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from eigenfeat._compiled import compiled
+from eigenfeat._runtime.jit import jit
 
 
-@compiled(nogil=True)
+@jit(nogil=True)
 def gather_shifted(X, order, shift, out):  # pragma: no cover - compiled
     """``out[i] = X[order[i]] - shift``, in the type of ``out``."""
     d = X.shape[1]
@@ -15,7 +15,7 @@ def gather_shifted(X, order, shift, out):  # pragma: no cover - compiled
             place[j] = row[j] - shift[j]
 
 
-@compiled(nogil=True)
+@jit(nogil=True)
 def fold_centred(product, first, weight, scatter):  # pragma: no cover - compiled
     """Add the centred product ``P - s sᵀ/w`` to ``scatter``."""
     d = product.shape[0]

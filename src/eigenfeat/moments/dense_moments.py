@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from eigenfeat._threads import blas_threads, one_blas_thread, own_threads
+from eigenfeat._runtime.threads import one_blas_thread, thread_pool, usable_threads
 from eigenfeat.moments.base import Mixture, Moments, class_codes
 from eigenfeat.moments.compiled import fold_centred, gather_shifted
 from eigenfeat.moments.forms import DenseForm, FactoredForm, RowTerm, SymmetricForm
@@ -179,9 +179,9 @@ class DenseMoments(Moments):
 
         # Classes have sums of their own, so threads share nothing; with one class BLAS may use the cores. Which of the
         # two goes by the rows alone, so that results are the same bit for bit whatever threads there are.
-        threads = min(blas_threads(), len(sums)) if n * d > WORTH_THREADS else 1
+        threads = min(usable_threads(), len(sums)) if n * d > WORTH_THREADS else 1
         alone = one_blas_thread if len(sums) > 1 else nullcontext
-        with own_threads(threads) if threads > 1 else alone() as pool:
+        with thread_pool(threads) if threads > 1 else alone() as pool:
             for start in range(0, n, step):
                 rows = slice(start, start + step)
                 order = np.argsort(codes[rows], kind="stable")

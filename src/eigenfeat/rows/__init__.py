@@ -9,7 +9,6 @@ from eigenfeat.rows.functions import RowMap
 from eigenfeat.rows.opening import open
 from eigenfeat.rows.results import each, write
 from eigenfeat.rows.rows import ArrayRows, RandomAccessRows, Rows, as_rows
-from eigenfeat.rows.streaming import streaming
 from eigenfeat.rows.streams import FileRows
 
 __all__ = [
@@ -29,7 +28,6 @@ __all__ = [
     "each",
     "open",
     "read_table",
-    "streaming",
     "write",
     "write_table",
 ]

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from eigenfeat._destination import check_destination, replacing
+from eigenfeat._runtime.files import atomic_write, check_destination
 from eigenfeat.rows.labels import as_numbers_if_all_are, label_cells
 
 #: Columns taken for the label when none is named.
@@ -152,7 +152,7 @@ def written_table(path: Path | None) -> Iterator[Any]:
         return
     check_output(path)
     suffix = path.suffix.lower()
-    with replacing(path) as stream:
+    with atomic_write(path) as stream:
         if suffix in (".csv", ".tsv"):
             yield _csv_writer(stream, "\t" if suffix == ".tsv" else ",")
         elif suffix == ".npz":
@@ -173,7 +173,7 @@ def write_table(path: str | os.PathLike | None, columns: Mapping[str, np.ndarray
     path = None if path is None else Path(path)
     if path is not None and path.suffix.lower() == ".npz":
         check_output(path)
-        with replacing(path) as stream:
+        with atomic_write(path) as stream:
             _to_npz(stream, columns)
         return
     table = pa.table({name: pa.array(np.asarray(column)) for name, column in columns.items()})

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from eigenfeat._destination import replacing
+from eigenfeat._runtime.files import atomic_write
+from eigenfeat._runtime.progress import rows_counted
 from eigenfeat.rows.arrow import pyarrow
-from eigenfeat.rows.progress import Progress
 from eigenfeat.rows.rows import Rows
-from eigenfeat.rows.streaming import current
 
 SUFFIXES = (".parquet", ".feather", ".arrow", ".csv")
 
@@ -45,12 +44,8 @@ def each(function: Callable[[Any], np.ndarray], source: Rows, batch_size: int | 
     >>> [len(block) for block in eigenfeat.rows.each(model.transform, source, batch_size=50)]
     [50, 50]
     """
-    run = current()
-    with Progress("results", source.n_rows, run.progress) as progress:
-        for block in source.blocks(batch_size):
-            yield function(block.X)
-            progress.add(block.n_rows)
-    run.passes.append(progress.report)
+    for block in rows_counted(source.blocks(batch_size), "results", source.n_rows):
+        yield function(block.X)
 
 
 def write(
@@ -93,7 +88,7 @@ def write(
     if path.suffix not in SUFFIXES:
         raise ValueError(f"Results are written to files that end in {', '.join(SUFFIXES)}; got {path.name!r}.")
     arrow, n_rows = pyarrow("pyarrow.parquet", "pyarrow.csv", "pyarrow.feather"), 0
-    with replacing(path) as stream, closing(each(function, source, batch_size)) as results:  # type: ignore[type-var]
+    with atomic_write(path) as stream, closing(each(function, source, batch_size)) as results:  # type: ignore[type-var]
         writer = None
         for result in results:
             table = _table(arrow, np.asarray(result), names)

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 
 import numpy as np
 
-from eigenfeat._threads import blas_threads, one_blas_thread, own_threads
+from eigenfeat._runtime.threads import one_blas_thread, thread_pool, usable_threads
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.solvers import dense, dual, krylov, low_rank, randomized
 from eigenfeat.solvers.contract import Solver, SolverTable
@@ -154,13 +154,13 @@ def _run(
     with one_blas_thread() if len(groups) > 1 else nullcontext():
         if threads == 1 or len(groups) == 1:
             return [work(group) for group in groups]
-        with own_threads(min(threads, len(groups))) as pool:
+        with thread_pool(min(threads, len(groups))) as pool:
             return list(pool.map(work, groups))
 
 
 def _n_threads(n_jobs: int | None) -> int:
     if n_jobs is None:
-        return blas_threads()
+        return usable_threads()
     if n_jobs == 0:
         raise ValueError("n_jobs must not be 0: give a number of threads, or -1 for all cores.")
     cores = os.cpu_count() or 1

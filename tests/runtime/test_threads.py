@@ -9,14 +9,14 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from eigenfeat import FisherLDA, GEMFeatures, KernelFisherClassifier
-from eigenfeat._threads import (
-    THIN,
+from eigenfeat._runtime.threads import (
+    SKINNY,
     _libraries,
-    blas_beside_ours,
-    blas_for_this_thread,
-    blas_threads,
+    limit_blas_for_skinny,
+    limit_blas_off_main,
     one_blas_thread,
-    own_threads,
+    thread_pool,
+    usable_threads,
 )
 from eigenfeat.linear import logit
 from eigenfeat.linear.damped_gram import DampedGram
@@ -78,16 +78,16 @@ def test_any_thread_may_set_and_lift_the_limit_whoever_set_one_before():
 
 def test_a_neighbours_limit_takes_no_threads_away():
     with threadpool_limits(2, user_api="blas"), one_blas_thread():
-        assert blas_threads() == 1
-        assert in_a_thread(blas_threads) == 2  # for threads of its own, with a BLAS of one each
-        with own_threads(1) as pool:
-            assert pool.submit(blas_threads).result() == 1
-    assert in_a_thread(blas_threads) == max(pool_sizes(), default=1)
+        assert usable_threads() == 1
+        assert in_a_thread(usable_threads) == 2  # for threads of its own, with a BLAS of one each
+        with thread_pool(1) as pool:
+            assert pool.submit(usable_threads).result() == 1
+    assert in_a_thread(usable_threads) == max(pool_sizes(), default=1)
 
 
 def test_only_the_main_thread_uses_the_threads_of_blas():
     def inside():
-        with blas_for_this_thread():
+        with limit_blas_off_main():
             return pool_sizes()
 
     with threadpool_limits(2, user_api="blas"):
@@ -137,12 +137,12 @@ def test_fits_in_threads_give_the_same_models_and_leave_the_pools_as_they_were(m
 
 def test_thin_products_leave_the_cores_to_threads_of_ours():
     def inside(n_columns):
-        with blas_beside_ours(n_columns):
-            return pool_sizes(), blas_threads()
+        with limit_blas_for_skinny(n_columns):
+            return pool_sizes(), usable_threads()
 
     with threadpool_limits(2, user_api="blas"):
-        assert in_a_thread(lambda: inside(THIN)) == ({1}, 2)
-        assert in_a_thread(lambda: inside(THIN + 1)) == ({2}, 2)
+        assert in_a_thread(lambda: inside(SKINNY)) == ({1}, 2)
+        assert in_a_thread(lambda: inside(SKINNY + 1)) == ({2}, 2)
         assert pool_sizes() == {2}
 
 
