@@ -40,10 +40,12 @@ def numbers(value) -> np.ndarray:
     """All numbers in a fitted model, but for the seconds it took."""
     if isinstance(value, np.ndarray):
         return value.ravel().astype(float) if value.dtype.kind in "fiu" else np.empty(0)
-    if isinstance(value, dict | list | tuple):
-        values = value.values() if isinstance(value, dict) else value
-    elif hasattr(value, "__dict__") and type(value).__module__.startswith("eigenfeat"):
-        values = [each for name, each in vars(value).items() if "seconds" not in name and "kept" not in name]
+    if hasattr(value, "__dict__") and type(value).__module__.startswith("eigenfeat"):
+        value = vars(value)
+    if isinstance(value, dict):
+        values = [each for name, each in value.items() if "seconds" not in str(name) and name != "kept_"]
+    elif isinstance(value, list | tuple):
+        values = list(value)
     else:
         return np.array([value] if isinstance(value, float) else [], dtype=float)
     return np.concatenate([np.empty(0), *map(numbers, values)])

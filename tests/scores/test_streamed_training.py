@@ -50,7 +50,7 @@ def test_others_are_learnt_as_well_in_bounded_memory(weights):
 
 def test_an_interrupted_fit_goes_on_to_the_same_model(tmp_path, monkeypatch):
     def fitted(checkpoint=None):
-        with eigenfeat.runtime("10kB", checkpoint=Checkpoint(checkpoint, every=0.0)):
+        with eigenfeat.runtime("10kB", checkpoint=checkpoint):
             return model(max_iter=6).fit(source())
 
     expected, updates, update = fitted(), [], StreamedEpoch.update

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from eigenfeat._runtime.progress import report
 from eigenfeat._sklearn import COUNT, N_JOBS, NON_NEGATIVE, POSITIVE, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import Estimator, ScoresMixin
 from eigenfeat.estimators.streaming import is_stream, logit_rows, refuse_beside_stream
