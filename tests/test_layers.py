@@ -11,8 +11,7 @@ ROOT = Path(eigenfeat.__file__).parent
 
 # Lower layers first; a layer may import from itself and from those before it.
 ORDER = [
-    {"_compiled", "_destination", "_moved", "_progress", "_threads"},
-    {"_callbacks"},
+    {"_moved", "_runtime"},
     {"_sklearn"},
     {"rows"},
     {"moments"},

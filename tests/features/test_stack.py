@@ -66,8 +66,8 @@ def test_inner_layers_are_narrow_unless_told_otherwise(rows):
 
 
 def test_moments_that_do_not_fit_into_memory_are_refused(rows, monkeypatch):
-    monkeypatch.setattr("eigenfeat.features.stack._memory_bytes", lambda: 1e5)
-    with pytest.raises(ValueError, match=r"4 classes in 65 columns, and .* take 0\.0 GB, the machine has"):
+    monkeypatch.setattr("eigenfeat.features.stack.total_memory", lambda: 10**5)
+    with pytest.raises(ValueError, match=r"4 classes in 65 columns, and .* take 0\.0 GB, the machine or container has"):
         layer_moments(rows, LAYER, np.arange(4), {})
 
 
@@ -110,7 +110,7 @@ def test_directions_that_are_known_are_not_solved_again(rows):
 def test_rows_of_many_classes_are_kept_whatever_matrices_would_take(monkeypatch):
     """Matrices of 400 classes would not fit; the rows do, in one layer and with sub-classes."""
     monkeypatch.setattr("eigenfeat.features.layer.MANY_NUMBERS", 100_000)
-    monkeypatch.setattr("eigenfeat.features.stack._memory_bytes", lambda: 1e6)
+    monkeypatch.setattr("eigenfeat.features.stack.total_memory", lambda: 10**6)
     rng = np.random.default_rng(0)
     labels = np.repeat(np.arange(400), 4)
     many = ArrayRows(rng.normal(size=(1600, 30)) + rng.normal(size=(400, 30))[labels], labels)

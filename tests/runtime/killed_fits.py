@@ -43,7 +43,7 @@ def numbers(value) -> np.ndarray:
     if hasattr(value, "__dict__") and type(value).__module__.startswith("eigenfeat"):
         value = vars(value)
     if isinstance(value, dict):
-        values = [each for name, each in value.items() if "seconds" not in str(name) and name != "kept_"]
+        values = [each for name, each in value.items() if "seconds" not in str(name) and name != "cache_"]
     elif isinstance(value, list | tuple):
         values = list(value)
     else:

@@ -18,15 +18,17 @@ CGROUP_V2 = ("memory.max", "memory.current", "inactive_file")
 """Files of a control group with its limit and its use, and the line of ``memory.stat`` with its idle file cache."""
 
 
-def available_memory(root: Path = ROOT) -> int | None:
+def available_memory(root: Path | None = None) -> int | None:
     """Return the bytes that may still be allocated, or None where the system does not say."""
+    root = root or ROOT
     free = [limit - used for limit, used in _cgroup_limits(root)]
     free += [size for key, size in _meminfo(root).items() if key == "MemAvailable"]
     return max(0, min(free)) if free else None
 
 
-def total_memory(root: Path = ROOT) -> int | None:
+def total_memory(root: Path | None = None) -> int | None:
     """Return the bytes that there are, used or not, or None where the system does not say."""
+    root = root or ROOT
     sizes = [limit for limit, _ in _cgroup_limits(root)]
     sizes += [size for key, size in _meminfo(root).items() if key == "MemTotal"] or _physical_memory()
     return min(sizes, default=None)

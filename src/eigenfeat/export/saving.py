@@ -20,10 +20,9 @@ from eigenfeat.export.trust import audit, untrusted
 def save(model: Any, path: str | os.PathLike) -> Path:
     """Write an estimator, or a scikit-learn pipeline of them, to one file.
 
-    The file appears whole or not at all: it is written beside its destination, flushed to the disk and then renamed, so
-    that a save that is killed, or fails, leaves an older file as it was. An older file's mode and owner are kept; a
-    symbolic link stays one, and what it points to is replaced. Unfinished files of saves that were killed are deleted
-    by the next save to the same place.
+    The file appears whole or not at all: it is written in the same folder, flushed to the disk and then renamed, so that
+    a save that is killed, or fails, leaves an older file as it was. An older file's mode is kept; a symbolic link stays
+    one, and what it points to is replaced.
 
     Every file carries the number of its format and the version of eigenfeat that wrote it. What `load` would refuse is
     refused here already.
