@@ -70,7 +70,9 @@ def test_a_stream_gives_what_the_array_gives(monkeypatch):
     assert not source.random_access
     by_array, by_stream = ColumnScaler().fit(MIXED), ColumnScaler().fit(source)
     np.testing.assert_allclose(by_stream.transform(source), by_array.transform(MIXED), atol=1e-10)
-    np.testing.assert_allclose(by_stream.fitted_.features.over(source).to_array(), by_stream.transform(MIXED), atol=1e-12)
+    np.testing.assert_allclose(
+        by_stream.fitted_.features.over(source).to_array(), by_stream.transform(MIXED), atol=1e-12
+    )
 
 
 def test_a_sample_serves_as_well_as_all_rows(monkeypatch):
