@@ -20,8 +20,8 @@ from eigenfeat.export.trust import audit, untrusted
 def save(model: Any, path: str | os.PathLike) -> Path:
     """Write an estimator, or a scikit-learn pipeline of them, to one file.
 
-    The file appears whole or not at all: it is written in the same folder, flushed to the disk and then renamed, so that
-    a save that is killed, or fails, leaves an older file as it was. An older file's mode is kept; a symbolic link stays
+    The file appears whole or not at all: it is written in the same folder, flushed to the disk and renamed, so that a
+    save that is killed, or fails, leaves an older file as it was. An older file's mode is kept; a symbolic link stays
     one, and what it points to is replaced.
 
     Every file carries the number of its format and the version of eigenfeat that wrote it. What `load` would refuse is
