@@ -266,6 +266,27 @@ def test_with_a_checkpoint_fits_are_made_in_order(cluster, tmp_path):
         assert [done.stage for done in run.passes] == ["labels of a fit"]  # the same pass, recalled
 
 
+def test_an_interrupted_fit_goes_on_from_its_checkpoint(cluster, tmp_path):
+    def fit(**settings):
+        with eigenfeat.runtime(**settings) as run:
+            model = GEMClassifier(2, ridge=0.3, alpha=1e-2, base_map=None, label_smoothing=0.0, random_state=0)
+            return model.fit(*collections()[:2]).predict_proba(X), len(run.passes)
+
+    whole, n_passes = fit()
+    seen = []
+
+    def stop(event):
+        seen.append(event)
+        if sum(each.finished for each in seen) == n_passes // 2:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        fit(checkpoint=tmp_path / "fit.checkpoint", progress=stop)
+    resumed, n_resumed = fit(checkpoint=tmp_path / "fit.checkpoint")
+    np.testing.assert_array_equal(resumed, whole)
+    assert n_resumed <= n_passes - n_passes // 2 + 1
+
+
 def test_the_client_in_force_is_the_one_that_was_started(cluster):
     assert get_client() is cluster
 
