@@ -48,7 +48,7 @@ class MemoryMapRows(RandomAccessRows):
         return self._dtype
 
     @property
-    def default_batch(self) -> int:  # type: ignore[override]
+    def default_batch(self) -> int:
         width = self.array.dtype.itemsize * self.array.shape[1]
         return self.reading.batch_size or max(1, STREAM_BYTES // max(1, width))
 
