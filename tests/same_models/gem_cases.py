@@ -143,7 +143,7 @@ def feature_cases() -> Iterator[Case]:
     yield features("diagonal ridge", wine, {"ridge": 0.3, "ridge_shape": "diagonal"})
     yield features("wide diagonal ridge", wide, {"ridge_shape": "diagonal"})
     yield features("min_eigenvalue", parameters={"min_eigenvalue": 4.0})
-    yield features("max_features", parameters={"max_features": 15})
+    yield features("max_features", parameters={"max_components": 15})
     yield features("keep_inputs", parameters={"keep_inputs": True})
     yield features("constant", parameters={"constant": True, "keep_inputs": True})
     yield features("wide constant", wide, {"constant": True})
@@ -193,7 +193,7 @@ def classifier(name: str, rows: Source = wine, parameters: dict | None = None, f
 def ensemble_cases() -> Iterator[Case]:
     two_layers = {"n_layers": 2, "n_components": [2, 1], "ridge": [0.5, 1.0], "keep_inputs": [False, True]}
     yield classifier("two layers", parameters=two_layers)
-    lists = {"feature_map": ["rectified", "spline"], "max_features": [9, 6], "min_eigenvalue": [0.1, 0.2]}
+    lists = {"feature_map": ["rectified", "spline"], "max_components": [9, 6], "min_eigenvalue": [0.1, 0.2]}
     yield classifier("two layers lists", digits, {**two_layers, **lists, "class_pairs": "one-vs-rest"})
     yield classifier("two layers float32", as_float32(wine), {**two_layers, "classifier_tol": 3e-3}, **SINGLE_LAYERS)
     yield classifier("two layers wide", wide, two_layers)
@@ -291,7 +291,7 @@ def predicted(estimator, rows: Rows) -> dict:
 def regressor_cases() -> Iterator[Case]:
     vector = with_targets(curve, three_targets)
     yield regressor("plain")
-    yield regressor("three bins", parameters={"n_bins": 3, "alpha": 1.0})
+    yield regressor("three bins", parameters={"n_slices": 3, "alpha": 1.0})
     yield regressor("vector", vector)
     yield regressor("vector contracted", vector, {"n_contractions": 1, "constant": True, "keep_inputs": False})
     yield regressor("vector weights", vector, fit=weighted_fit)
@@ -301,7 +301,7 @@ def regressor_cases() -> Iterator[Case]:
     yield regressor("wide", with_targets(wide, three_targets), {"alpha": 10.0})
     yield regressor("splines", parameters={"feature_map": "spline", "keep_inputs": False})
     yield regressor("one-vs-rest", parameters={"class_pairs": "one-vs-rest", "noise": "covariance"})
-    yield regressor("shrinkage", parameters={"shrinkage": "auto", "max_features": 10})
+    yield regressor("shrinkage", parameters={"shrinkage": "auto", "max_components": 10})
 
 
 def gem_cases() -> Iterator[Case]:

@@ -105,7 +105,7 @@ def rayleigh_cases() -> Iterator[Case]:
     yield rayleigh("function of classes", scatter_of_first, "identity", labels=True)
     yield rayleigh("sums", ["between", (0.3, "total")], [(0.5, "within"), (0.1, band(13)), (2.0, "identity")])
     yield rayleigh("smallest", "total", band(13), which="smallest")
-    yield rayleigh("about the origin", "second_moment", "within", centre=False)
+    yield rayleigh("about the origin", "second_moment", "within", centred=False)
     yield rayleigh("ridge", "between", "within", ridge=0.3)
     yield rayleigh("shrinkage", "total", "within", shrinkage=0.4)
     yield rayleigh("weights", "between", "within", fit=weighted_fit)
@@ -130,7 +130,7 @@ def oriented(name: str, rows=wine, parameters: dict | None = None, **how) -> Cas
 def oriented_cases() -> Iterator[Case]:
     yield oriented("plain", extra=patterns)
     yield oriented("all", parameters={"n_components": None})
-    yield oriented("about the origin", iris, {"centre": False})
+    yield oriented("about the origin", iris, {"centred": False})
     yield oriented("noise rows", fit=fit_with_noise)
     yield oriented("noise rows ridge", parameters={"ridge": 0.2}, fit=fit_with_noise)
     yield oriented("noise rows shrinkage", parameters={"shrinkage": 0.3}, fit=fit_with_noise)
@@ -158,7 +158,7 @@ def vanishing_cases() -> Iterator[Case]:
     for name, rows, parameters, how in (
         ("plain", iris, {}, {}),
         ("two", iris, {"n_components": 2}, {}),
-        ("centred", iris, {"centre": True}, {}),
+        ("centred", iris, {"centred": True}, {}),
         ("small", wine, {"max_eigenvalue": 0.4}, {"fit": weighted_fit}),
         ("exact", related, {"n_components": 3, "centre": True}, {}),
         ("csr", words, {"n_components": 3}, {}),

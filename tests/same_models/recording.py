@@ -20,16 +20,6 @@ TOLERANCE = 1e-8
 MOST_NUMBERS = 90
 """Numbers stored of one output."""
 
-RENAMED = {
-    "centre": "centred",
-    "max_features": "max_components",
-    "n_bins": "n_slices",
-    "noise": "corruption",
-    "noise_level": "corruption_level",
-    "noise_variance_": "corruption_variance_",
-}
-"""Parameters and attributes that have another name since the outputs were stored; cases use the old one."""
-
 Fit = Callable[[Any, Rows], Any]
 Extra = Callable[[Any, Rows], dict[str, Any]]
 
@@ -40,7 +30,7 @@ def new(estimator: str, **parameters) -> Any:
     known = inspect.signature(kind).parameters
     if "random_state" in known:
         parameters.setdefault("random_state", 0)
-    return kind(**{name if name in known else RENAMED.get(name, name): value for name, value in parameters.items()})
+    return kind(**parameters)
 
 
 def plain_fit(estimator, rows: Rows):
@@ -96,7 +86,7 @@ class Case:
 
 def output(estimator, name: str, rows: Rows):
     """What a method says of the rows held out, or the value of an attribute."""
-    value = getattr(estimator, name if hasattr(estimator, name) else RENAMED.get(name, name))
+    value = getattr(estimator, name)
     return value(rows.test) if callable(value) else value
 
 

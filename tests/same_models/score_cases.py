@@ -37,9 +37,9 @@ def mixture_cases() -> Iterator[Case]:
 
 
 def autoencoder(name: str, rows: Source = uniform, parameters: dict | None = None, **how) -> Case:
-    small = {"n_hidden": 6, "max_iter": 6, "batch_size": 32, "noise_level": 0.2}
+    small = {"n_hidden": 6, "max_iter": 6, "batch_size": 32, "corruption_level": 0.2}
     make = partial(new, "DenoisingAutoencoder", **{**small, **(parameters or {})})
-    outputs = ("transform", "reconstruct", "score1", "noise_variance_", "loss_curve_")
+    outputs = ("transform", "reconstruct", "score1", "corruption_variance_", "loss_curve_")
     return Case(f"DenoisingAutoencoder-{name}", make, rows, outputs, **TRAINED, **how)
 
 
@@ -53,8 +53,8 @@ def autoencoder_cases() -> Iterator[Case]:
     yield autoencoder("plain")
     yield autoencoder("standardised", wine, {"n_hidden": 10})
     yield autoencoder("sigmoid", parameters={"output": "sigmoid"})
-    yield autoencoder("masking", parameters={"noise": "masking", "noise_level": 0.3})
-    yield autoencoder("sigmoid masking", parameters={"output": "sigmoid", "noise": "masking"})
+    yield autoencoder("masking", parameters={"corruption": "masking", "corruption_level": 0.3})
+    yield autoencoder("sigmoid masking", parameters={"output": "sigmoid", "corruption": "masking"})
     yield autoencoder("sgd", parameters={"solver": "sgd"})
     yield autoencoder("fixed gain", parameters={"gain": 1.0})
     yield autoencoder("no early stopping", parameters={"early_stopping": False})
@@ -87,7 +87,7 @@ SCORES: dict[str, tuple[str, dict] | None] = {
     "diagonal": ("GaussianMixtureScore", {"covariance_type": "diag"}),
     "factors": ("GaussianMixtureScore", {"covariance_type": "factor", "n_factors": 2}),
 }
-TRAINED_SCORE = ("DenoisingAutoencoder", {"n_hidden": 6, "max_iter": 4, "noise_level": 0.2})
+TRAINED_SCORE = ("DenoisingAutoencoder", {"n_hidden": 6, "max_iter": 4, "corruption_level": 0.2})
 
 
 def order_cases() -> Iterator[Case]:
