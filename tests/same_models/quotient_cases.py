@@ -160,7 +160,7 @@ def vanishing_cases() -> Iterator[Case]:
         ("two", iris, {"n_components": 2}, {}),
         ("centred", iris, {"centred": True}, {}),
         ("small", wine, {"max_eigenvalue": 0.4}, {"fit": weighted_fit}),
-        ("exact", related, {"n_components": 3, "centre": True}, {}),
+        ("exact", related, {"n_components": 3, "centred": True}, {}),
         ("csr", words, {"n_components": 3}, {}),
         ("batches", wine, {"n_components": 3}, {"fit": fit_in_batches}),
     ):
