@@ -69,7 +69,8 @@ LOOSE = {
     "DenoisingAutoencoder": {
         "tolerance": 1e-4,
         "reason": "trained in float32 by stochastic gradients, each step of which rounds",
-    }
+    },
+    "KernelFisherClassifierCV": {"tolerance": 1e-6, "reason": "the penalty it chooses is so small that rounding shows"},
 }
 
 

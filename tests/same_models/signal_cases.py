@@ -8,6 +8,11 @@ from recording import Case, cases_of
 from same_data import followed_trials, trials
 
 OUTPUTS = ("transform", "eigenvalues_", "components_", "patterns_")
+SINGLE = {
+    "given": "float32",
+    "tolerance": 1e-4,
+    "reason": "float32 signals, whose sums round at 6e-8",
+}
 BANDS = {"bands": [(8, 12), (16, 24)], "sampling_rate": 100.0}
 
 
@@ -18,9 +23,9 @@ def signal_cases() -> Iterator[Case]:
     yield patterns("one-vs-rest", class_pairs="one-vs-rest", shrinkage="auto", log=False)
     yield patterns("bands", outputs=("transform", "eigenvalues_"), ridge=0.1, **BANDS)
     yield patterns("normalised", normalise=True)
-    yield patterns("float32", given="float32", tolerance=1e-5, reason="float32 signals: sums round at 6e-8")
+    yield patterns("float32", **SINGLE)
     power = cases_of("SPoC", followed_trials, OUTPUTS, n_components=3)
     yield power("plain")
     yield power("weights", weighted=True, shrinkage=0.2)
     yield power("bands", outputs=("transform", "eigenvalues_"), ridge=0.1, **BANDS)
-    yield power("float32", given="float32", tolerance=1e-5, reason="float32 signals: sums round at 6e-8")
+    yield power("float32", **SINGLE)
