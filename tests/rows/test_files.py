@@ -86,9 +86,7 @@ def test_unknown_formats_and_absent_files(tmp_path):
         read_table(tmp_path / "rows.csv")
 
 
-def test_the_place_where_tables_were_says_where_they_are():
-    with pytest.raises(AttributeError, match=r"eigenfeat.data is gone: use eigenfeat.rows \(read_table"):
-        eigenfeat.data  # noqa: B018
+def test_a_name_that_is_not_public_is_refused():
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         eigenfeat.nothing  # noqa: B018
 
