@@ -122,7 +122,7 @@ class Checkpoint:
         return result
 
     def steps(self) -> list[str]:
-        """Return the names of the finished steps, as they are in the names of files, in the order they were found."""
+        """Return the names of the finished steps, as they are in the names of files, oldest first."""
         files = sorted(self.folder.glob("*.pickle"), key=lambda path: path.stat().st_mtime_ns)
         return [path.name.rsplit("-", 1)[0] for path in files]
 
@@ -169,7 +169,7 @@ class _Hasher(NumpyHasher):
 
 
 def _closable(items: Iterable[Item]) -> Any:
-    """Return an iterator that is told if the pass breaks off: a reader ends its thread."""
+    """Return an iterator that can be closed where the pass breaks off: a reader then ends its thread."""
     return items if hasattr(items, "close") else (item for item in items)
 
 

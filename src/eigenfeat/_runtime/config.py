@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from eigenfeat._runtime.progress import Event
 
 UNKNOWN_MEMORY = 2_000_000_000
-"""Bytes that a fit may use where nobody sets a budget and the system does not tell what is free."""
+"""Bytes that a fit may use where nobody sets a budget and the system does not say what is free."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -41,7 +41,7 @@ Listener = Callable[["Event"], None]
 
 @dataclass(frozen=True, eq=False)
 class Runtime:
-    """What fits may use, whom they report to and where they leave what they have found so far.
+    """What fits may use, whom they report to and where they leave the results of their steps.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Runtime:
         available = available_memory()
         return UNKNOWN_MEMORY if available is None else available // 2
 
-    def tell(self, event: Event) -> None:
+    def notify(self, event: Event) -> None:
         """Call all listeners."""
         for listener in self.listeners:
             listener(event)

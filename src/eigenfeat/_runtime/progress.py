@@ -74,7 +74,7 @@ class Event:
 
 def report(stage: str, done: int | None = None, total: int | None = None, note: str = "") -> None:
     """Report that a stage has begun; costs nothing where nobody listens."""
-    current().tell(Event(stage, done, total, note))
+    current().notify(Event(stage, done, total, note))
 
 
 def counted(items: Sequence[Item], stage: str) -> Iterator[Item]:
@@ -107,11 +107,11 @@ class Pass:
         now = perf_counter()
         if now - self._reported >= INTERVAL:
             self._reported = now
-            current().tell(self._event(now))
+            current().notify(self._event(now))
 
     def __exit__(self, problem: type[BaseException] | None, *_: object) -> None:
         if problem is None:
-            current().tell(self._event(perf_counter(), finished=True))
+            current().notify(self._event(perf_counter(), finished=True))
 
     def _event(self, now: float, finished: bool = False) -> Event:
         return Event(self.stage, self.n_done, self.n_rows, "", "rows", now - self._start, finished)

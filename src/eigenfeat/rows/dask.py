@@ -215,7 +215,7 @@ def _fits(client: Any, function: Callable, tasks: Sequence[tuple]) -> list[Any]:
             ]
         )
     for event in chain.from_iterable(passes for _, passes in results):
-        current().tell(event)
+        current().notify(event)
     return [result for result, _ in results]
 
 
