@@ -29,7 +29,7 @@ def test_files_of_an_earlier_source_are_not_found_under_a_name_of_today(tmp_path
 
 
 def test_compiled_functions_are_kept_so():
-    from eigenfeat.moments.compiled import fold_centred
+    from eigenfeat.moments.dense import fold_centred
 
     assert isinstance(fold_centred._cache._cache_file, _FilesByContent)
 

@@ -110,9 +110,9 @@ def test_rows_stand_for_moments_of_many_classes_and_give_the_same_directions():
 )
 def test_rows_are_kept_where_pairs_of_classes_are_all_that_is_asked(changed, kept):
     settings = LayerSettings(**{"regularisation": Regularisation(0.3), **changed})
-    assert settings.keeps_rows(1000, 45_000, 576, 60) is kept
-    assert not settings.keeps_rows(1000, None, 576, 60)  # a stream of nobody knows how many rows
-    assert not settings.keeps_rows(1000, 45_000, 576, None)  # nor how many a class has
-    assert not settings.keeps_rows(1000, 45_000, 576, 20_000)  # one class has nearly half of them
-    assert not settings.keeps_rows(1000, 300_000, 576, 400)  # ranks are no longer low
-    assert not settings.keeps_rows(10, 1000, 784, 100)  # matrices are quick to make
+    assert settings.uses_dual_moments(1000, 45_000, 576, 60) is kept
+    assert not settings.uses_dual_moments(1000, None, 576, 60)  # a stream of nobody knows how many rows
+    assert not settings.uses_dual_moments(1000, 45_000, 576, None)  # nor how many a class has
+    assert not settings.uses_dual_moments(1000, 45_000, 576, 20_000)  # one class has nearly half of them
+    assert not settings.uses_dual_moments(1000, 300_000, 576, 400)  # ranks are no longer low
+    assert not settings.uses_dual_moments(10, 1000, 784, 100)  # matrices are quick to make

@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from eigenfeat.features.layer import AUTO_PER_PAIR, LayerSettings
 from eigenfeat.features.maps import SplineMap, as_feature_map
 from eigenfeat.features.stack import Stack, StackSettings, fit_stack, layer_moments, without_inputs
-from eigenfeat.moments import RowMoments
+from eigenfeat.moments import DualMoments
 from eigenfeat.quotients import Regularisation
 from eigenfeat.rows import ArrayRows, ChosenRows, held
 from eigenfeat.stages import FeatureLayer, WithConstant
@@ -117,7 +117,7 @@ def test_rows_of_many_classes_are_kept_whatever_matrices_would_take(monkeypatch)
     layer = replace(LAYER, solver="auto", class_pairs="hypercube", n_pairs=400)
     for settings in (StackSettings((layer,)), StackSettings((layer,), subclasses=2)):
         stack, moments = fitted(many, settings, classes=range(400))
-        assert isinstance(moments, RowMoments)
+        assert isinstance(moments, DualMoments)
         assert stack.layers[0].directions.solver == "dual"
         assert stack.chain.at(many.X).shape[0] == 1600
     uneven = replace(many, y=np.where(np.arange(1600) < 60, 0, labels))  # more rows in one class than columns

@@ -2,12 +2,12 @@
 
 import pytest
 
-from eigenfeat.solvers import SOLVERS, Need, Solver, SolverTable
+from eigenfeat.solvers import SOLVERS, Requirement, Solver, SolverTable
 from eigenfeat.solvers.contract import always, never
 
 
 def at_least(size):
-    return Need(lambda problem, request: problem >= size, f"a problem of at least {size}")
+    return Requirement(lambda problem, request: problem >= size, f"a problem of at least {size}")
 
 
 def solver(name, *needs, suits=always):
@@ -15,7 +15,7 @@ def solver(name, *needs, suits=always):
 
 
 LARGE = solver("large", at_least(100))
-EVEN = solver("even", Need(lambda p, r: p % 2 == 0, "an even problem"), at_least(10))
+EVEN = solver("even", Requirement(lambda p, r: p % 2 == 0, "an even problem"), at_least(10))
 ASKED_FOR = solver("asked_for", suits=never)
 TABLE = SolverTable((LARGE, EVEN, ASKED_FOR), describe=lambda problem: f"problem {problem}")
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from eigenfeat.solvers.conventions import leading, rank_cutoff, relative_residuals, wanted
-from eigenfeat.solvers.request import Request
+from eigenfeat.solvers.canonical import leading, rank_cutoff, relative_residuals, wanted
+from eigenfeat.solvers.contract import Request
 
 
 def request(**changes):

@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from eigenfeat.solvers import orient
-from eigenfeat.solvers.signs import (
+from eigenfeat.solvers.canonical import (
     STANDS_OUT,
     largest_entry_signs,
     orientation,

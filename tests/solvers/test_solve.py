@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import eigh, subspace_angles
 
+from eigenfeat.moments import GramCache
 from eigenfeat.moments.forms import DenseForm, FactoredForm, RowTerm, SymmetricForm, identity_like
 from eigenfeat.quotients.quotient import Quotient
-from eigenfeat.rows.store import RowStore
 from eigenfeat.solvers import choose, krylov, solve
-from eigenfeat.solvers.request import Request
+from eigenfeat.solvers.contract import Request
 
 
 def moment(d: int, seed: int, rows: int | None = None, decay: float = 1.0) -> np.ndarray:
@@ -35,7 +35,7 @@ def factored_pair(d: int = 150, ridge: float | np.ndarray = 0.3, sparse: bool = 
         from scipy.sparse import csr_matrix
 
         X = csr_matrix(np.where(np.abs(X) > 1.2, X, 0.0))
-    store = RowStore(X)
+    store = GramCache(X)
     signal = FactoredForm(store, (RowTerm(np.arange(20), scale=np.full(20, 20**-0.5)),))
     noise_term = RowTerm(np.arange(20, 50), scale=np.linspace(0.1, 0.3, 30), centred=True)
     return Quotient(signal, FactoredForm(store, (noise_term,), ridge), label="factored")
@@ -186,7 +186,7 @@ def test_rows_in_float32_are_solved_to_their_rounding(ridge):
     X = rng.normal(size=(300, 800)) * np.geomspace(30, 0.3, 800) + 10 * rng.normal(size=800)
     pairs = []
     for dtype in (np.float64, np.float32):
-        store = RowStore(X.astype(dtype))
+        store = GramCache(X.astype(dtype))
         forms = [FactoredForm(store, (RowTerm(np.arange(i, 300, 3), scale=np.full(100, 0.1, dtype)),)) for i in (0, 1)]
         noise = FactoredForm(store, forms[1].terms, ridge * forms[1].trace() / 800)
         pairs.append(solve([Quotient(forms[0], noise)], 5, solver="dual", dtype=np.dtype(dtype))[0])
@@ -246,7 +246,7 @@ def test_singular_noise_is_restricted_to_its_range(rows):
     """Dense and dual agree with the problem projected on the range by hand."""
     d = 60
     X = np.random.default_rng(0).standard_normal((rows + 30, d)) * np.geomspace(1, 100, d)
-    store = RowStore(X)
+    store = GramCache(X)
     signal = FactoredForm(store, (RowTerm(np.arange(30), scale=np.full(30, 30**-0.5)),))
     noise = FactoredForm(store, (RowTerm(np.arange(30, 30 + rows), scale=np.full(rows, rows**-0.5)),))
     Q = np.linalg.qr(X[30:].T)[0]
@@ -286,7 +286,7 @@ def test_float32_matrices_with_a_small_ridge_are_not_singular():
 @pytest.mark.parametrize("solver", ["low_rank", "dual", "randomized", "dense"])
 def test_a_signal_of_zero_has_no_directions_or_zero_eigenvalues(solver):
     zero = np.zeros((8, 5))
-    store = RowStore(zero.T.copy())
+    store = GramCache(zero.T.copy())
     noise = identity_like(FactoredForm(store, (RowTerm(np.arange(3), scale=np.ones(3)),)))
     signal = FactoredForm(store, (RowTerm(np.arange(3), scale=np.ones(3)),))
     with warnings.catch_warnings():
@@ -322,7 +322,7 @@ def test_dual_and_dense_directions_have_the_same_signs():
 
 def test_stacked_and_single_dual_problems_agree():
     X = np.random.default_rng(0).standard_normal((60, 40))
-    store = RowStore(X)
+    store = GramCache(X)
 
     def form(start, centred, shift=0.0):
         return FactoredForm(store, (RowTerm(np.arange(start, start + 10), np.linspace(0.1, 0.5, 10), centred),), shift)

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eigenfeat.rows import RowStore
-from eigenfeat.solvers import DenseVectors, Directions, DualVectors, settle_ties
-from eigenfeat.solvers.ties import TIE, rotate_ties, shortest_first
+from eigenfeat.moments import GramCache
+from eigenfeat.solvers import DenseVectors, Directions, DualVectors, canonicalize_ties
+from eigenfeat.solvers.canonical import TIE, rotate_ties, shortest_first
 
 
 def directions(vectors, values):
@@ -45,15 +45,15 @@ def test_whatever_basis_a_solver_chose_the_result_is_one(seed, tied, dual):
     values = np.concatenate([[9.0], np.full(tied, 4.0), [1.0]])
     r, d = len(values), 7
     references = rng.standard_normal((5, d))
-    store, coefficients = RowStore(rng.standard_normal((d, d))), rng.standard_normal((d, r))
+    store, coefficients = GramCache(rng.standard_normal((d, d))), rng.standard_normal((d, r))
     free = np.eye(r)
     free[1 : tied + 1, 1 : tied + 1] = rotation(tied, rng)
 
     def vectors(C):
         return DualVectors(store, np.arange(d), C) if dual else DenseVectors(store.rows.T @ C)
 
-    one = settle_ties(directions(vectors(coefficients), values), references)
-    other = settle_ties(directions(vectors(coefficients @ free), values), references)
+    one = canonicalize_ties(directions(vectors(coefficients), values), references)
+    other = canonicalize_ties(directions(vectors(coefficients @ free), values), references)
     np.testing.assert_allclose(one.toarray(), other.toarray(), atol=1e-8)
     np.testing.assert_array_equal(one.toarray()[:, [0, -1]], vectors(coefficients).toarray()[:, [0, -1]])
     assert type(one.vectors) is type(vectors(coefficients))
@@ -64,21 +64,23 @@ def test_whatever_basis_a_solver_chose_the_result_is_one(seed, tied, dual):
 def test_the_space_and_its_inner_products_stay(seed):
     rng = np.random.default_rng(seed)
     V = rotation(6, rng)[:, :4]
-    settled = settle_ties(directions(DenseVectors(V), [2.0, 1.0, 1.0, 1.0]), rng.standard_normal((3, 6))).toarray()
+    settled = canonicalize_ties(
+        directions(DenseVectors(V), [2.0, 1.0, 1.0, 1.0]), rng.standard_normal((3, 6))
+    ).toarray()
     np.testing.assert_allclose(settled.T @ settled, np.eye(4), atol=1e-12)
     np.testing.assert_allclose(settled @ settled.T, V @ V.T, atol=1e-12)
 
 
 def test_the_first_is_turned_towards_the_reference_with_the_largest_projection():
     references = np.array([[0.1, 0.2, 5.0], [3.0, 4.0, 0.0], [1.0, 0.0, 0.0]])
-    settled = settle_ties(directions(DenseVectors(np.eye(3)[:, :2]), [1.0, 1.0]), references).toarray()
+    settled = canonicalize_ties(directions(DenseVectors(np.eye(3)[:, :2]), [1.0, 1.0]), references).toarray()
     np.testing.assert_allclose(settled[:, 0], [0.6, 0.8, 0.0], atol=1e-12)
     assert references[2] @ settled[:, 1] > 0
 
 
 def test_without_references_nothing_is_rotated():
     found = directions(DenseVectors(np.eye(3)), [1.0, 1.0, 1.0])
-    assert settle_ties(found, None) is found
+    assert canonicalize_ties(found, None) is found
 
 
 def test_of_equal_ratios_the_shortest_directions_come_first():

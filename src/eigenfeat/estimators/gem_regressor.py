@@ -18,7 +18,7 @@ from eigenfeat.features.stack import Stack, fit_stack, layer_moments, without_in
 from eigenfeat.linear.ridge import fit_ridge, fit_ridge_moments
 from eigenfeat.moments import collect_cross_moments
 from eigenfeat.rows import ArrayRows, ClassTotals, CodedStream, RandomRows, Rows, as_row_source
-from eigenfeat.solvers.signs import largest_entry_signs
+from eigenfeat.solvers.canonical import largest_entry_signs
 from eigenfeat.stages import Affine, Beside, Chain, Fitted
 
 ALPHAS = np.logspace(-3, 5, 17)

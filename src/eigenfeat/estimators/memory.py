@@ -65,7 +65,7 @@ def expected_of_settings(
     for layer in settings.layers:
         n_directions = layer.most_directions(n_classes, n_rows, n_columns, parts)
         n_features = layer.feature_map.n_columns(n_directions) + (n_columns if layer.keep_inputs else 0)
-        as_rows = layer.keeps_rows(n_classes * parts, n_rows, n_columns, largest)
+        as_rows = layer.uses_dual_moments(n_classes * parts, n_rows, n_columns, largest)
         sizes = (n_rows, n_columns, n_classes * parts, n_directions, n_features, itemsize, as_rows)
         needed, n_columns = max(needed, expected_bytes(*sizes)), n_features
     return needed

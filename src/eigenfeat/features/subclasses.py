@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 
 from eigenfeat.features.class_samples import ClassShares, class_samples
-from eigenfeat.features.pairs import Contrast, Contrasts
-from eigenfeat.moments import Mixture, Moments
+from eigenfeat.features.pairs import Contrasts
+from eigenfeat.moments import Contrast, Mixture, Moments
 from eigenfeat.rows import Block, ClassTotals, LabelledRows, Matrix, RandomRows, Rows, StreamView, dense
 
 SAMPLE_ROWS = 4000

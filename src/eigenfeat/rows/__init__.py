@@ -26,7 +26,6 @@ from eigenfeat.rows.source import (
     joined_blocks,
 )
 from eigenfeat.rows.statistics import Accumulator, ClassTotals, Lens, Seen
-from eigenfeat.rows.store import RowStore
 from eigenfeat.rows.streaming import Streaming, current, streaming
 from eigenfeat.rows.streams import Batch, FileRows
 from eigenfeat.rows.svmlight import SvmlightRows
@@ -78,7 +77,6 @@ __all__ = [
     "RowMap",
     "RowProducts",
     "RowSample",
-    "RowStore",
     "RowView",
     "Rows",
     "Seen",

@@ -326,7 +326,7 @@ def mapped(source: Rows, row_map: RowMap) -> Rows:
 
 def as_row_source(rows: Rows | Matrix, labels: np.ndarray | None = None, weights: np.ndarray | None = None) -> Rows:
     """A source of whatever holds rows: sparse matrices of other formats become CSR once."""
-    labels = None if labels is None else np.asarray(labels)
+    labels = labels.tocsr() if sparse.issparse(labels) else None if labels is None else np.asarray(labels)
     weights = None if weights is None else np.asarray(weights, dtype=np.float64)
     if not isinstance(rows, Rows):
         return ArrayRows(rows.tocsr() if sparse.issparse(rows) else np.asanyarray(rows), labels, weights)
