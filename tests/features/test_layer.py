@@ -76,13 +76,13 @@ def many_classes(n_classes=30, n=5, d=40):
     return X, labels
 
 
-def test_rows_stand_for_moments_of_many_classes_and_give_the_same_directions():
+def test_dual_moments_of_many_classes_give_the_same_directions():
     """Fewer rows a class than columns, more rows than columns in all: in the span of the rows, and as matrices."""
     X, y = many_classes()
     settings = LayerSettings(n_components=3, regularisation=Regularisation(0.3))
     as_matrices = collect_moments(X, y, form="dense")
-    as_rows = collect_moments(X, y, form="rows")
-    evidence = [LayerEvidence(moments, ArrayRows(X, y)) for moments in (as_matrices, as_rows)]
+    dual = collect_moments(X, y, form="dual")
+    evidence = [LayerEvidence(moments, ArrayRows(X, y)) for moments in (as_matrices, dual)]
     one, other = (find_layer(e, settings, np.random.RandomState(0), FLOAT64) for e in evidence)
     assert other.solver == "dual" != one.solver
     np.testing.assert_allclose(other.eigenvalues, one.eigenvalues, rtol=1e-8)

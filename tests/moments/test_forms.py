@@ -9,18 +9,18 @@ from scipy import sparse
 from eigenfeat.moments import DenseForm, FactoredForm, GramCache, RowTerm, as_form, identity_like, weighted_sum
 
 
-def factored(seed, as_sparse=False, shift=0.0, store=None):
+def factored(seed, as_sparse=False, shift=0.0, rows=None):
     """A form of three kinds of terms: scaled rows, centred rows, combinations of rows."""
     rng = np.random.default_rng(seed)
-    if store is None:
+    if rows is None:
         X = np.where(rng.random((14, 9)) < 0.5, rng.normal(size=(14, 9)), 0.0)
-        store = GramCache(sparse.csr_array(X) if as_sparse else X)
+        rows = GramCache(sparse.csr_array(X) if as_sparse else X)
     terms = (
         RowTerm(np.array([0, 3, 5]), scale=rng.uniform(0.5, 1, 3)),
         RowTerm(np.arange(6, 12), scale=rng.uniform(0.5, 1, 6), centred=True),
         RowTerm(np.array([1, 12, 13]), coefficients=rng.normal(size=(3, 2))),
     )
-    return FactoredForm(store, terms, shift)
+    return FactoredForm(rows, terms, shift)
 
 
 def by_hand(form):

@@ -10,8 +10,8 @@ def at_least(size):
     return Requirement(lambda problem, request: problem >= size, f"a problem of at least {size}")
 
 
-def solver(name, *needs, suits=always):
-    return Solver(name, lambda problem, request: (name, problem), needs, suits)
+def solver(name, *requires, suits=always):
+    return Solver(name, lambda problem, request: (name, problem), requires, suits)
 
 
 LARGE = solver("large", at_least(100))
@@ -78,6 +78,6 @@ def test_options_are_the_names_and_auto():
     assert TABLE.able(10, None) == ["even", "asked_for"]
 
 
-def test_every_solver_of_quotients_has_a_name_of_its_own_and_needs_in_words():
+def test_every_solver_of_quotients_has_a_name_of_its_own_and_requirements_in_words():
     assert len(set(SOLVERS.names)) == len(SOLVERS.names)
-    assert all(need.words for chosen in SOLVERS.solvers for need in chosen.needs)
+    assert all(requirement.words for chosen in SOLVERS.solvers for requirement in chosen.requires)

@@ -13,8 +13,7 @@ from scipy.linalg import eigh, subspace_angles
 from eigenfeat.moments import GramCache
 from eigenfeat.moments.forms import DenseForm, FactoredForm, RowTerm, SymmetricForm, identity_like
 from eigenfeat.quotients.quotient import Quotient
-from eigenfeat.solvers import choose, krylov, solve
-from eigenfeat.solvers.contract import Request
+from eigenfeat.solvers import Request, choose, krylov, solve
 
 
 def moment(d: int, seed: int, rows: int | None = None, decay: float = 1.0) -> np.ndarray:
@@ -35,10 +34,10 @@ def factored_pair(d: int = 150, ridge: float | np.ndarray = 0.3, sparse: bool = 
         from scipy.sparse import csr_matrix
 
         X = csr_matrix(np.where(np.abs(X) > 1.2, X, 0.0))
-    store = GramCache(X)
-    signal = FactoredForm(store, (RowTerm(np.arange(20), scale=np.full(20, 20**-0.5)),))
+    cache = GramCache(X)
+    signal = FactoredForm(cache, (RowTerm(np.arange(20), scale=np.full(20, 20**-0.5)),))
     noise_term = RowTerm(np.arange(20, 50), scale=np.linspace(0.1, 0.3, 30), centred=True)
-    return Quotient(signal, FactoredForm(store, (noise_term,), ridge), label="factored")
+    return Quotient(signal, FactoredForm(cache, (noise_term,), ridge), label="factored")
 
 
 def low_rank_pair(noise: SymmetricForm) -> Quotient:
@@ -186,9 +185,9 @@ def test_rows_in_float32_are_solved_to_their_rounding(ridge):
     X = rng.normal(size=(300, 800)) * np.geomspace(30, 0.3, 800) + 10 * rng.normal(size=800)
     pairs = []
     for dtype in (np.float64, np.float32):
-        store = GramCache(X.astype(dtype))
-        forms = [FactoredForm(store, (RowTerm(np.arange(i, 300, 3), scale=np.full(100, 0.1, dtype)),)) for i in (0, 1)]
-        noise = FactoredForm(store, forms[1].terms, ridge * forms[1].trace() / 800)
+        cache = GramCache(X.astype(dtype))
+        forms = [FactoredForm(cache, (RowTerm(np.arange(i, 300, 3), scale=np.full(100, 0.1, dtype)),)) for i in (0, 1)]
+        noise = FactoredForm(cache, forms[1].terms, ridge * forms[1].trace() / 800)
         pairs.append(solve([Quotient(forms[0], noise)], 5, solver="dual", dtype=np.dtype(dtype))[0])
     exact, found = pairs
     assert found.values.dtype == np.float32 and found.converged and found.residuals.max() < 1e-6
@@ -246,9 +245,9 @@ def test_singular_noise_is_restricted_to_its_range(rows):
     """Dense and dual agree with the problem projected on the range by hand."""
     d = 60
     X = np.random.default_rng(0).standard_normal((rows + 30, d)) * np.geomspace(1, 100, d)
-    store = GramCache(X)
-    signal = FactoredForm(store, (RowTerm(np.arange(30), scale=np.full(30, 30**-0.5)),))
-    noise = FactoredForm(store, (RowTerm(np.arange(30, 30 + rows), scale=np.full(rows, rows**-0.5)),))
+    cache = GramCache(X)
+    signal = FactoredForm(cache, (RowTerm(np.arange(30), scale=np.full(30, 30**-0.5)),))
+    noise = FactoredForm(cache, (RowTerm(np.arange(30, 30 + rows), scale=np.full(rows, rows**-0.5)),))
     Q = np.linalg.qr(X[30:].T)[0]
     expected = eigh(Q.T @ signal.toarray() @ Q, Q.T @ noise.toarray() @ Q, eigvals_only=True)[::-1]
     for solver in ("dense", "dual", "krylov"):
@@ -286,9 +285,9 @@ def test_float32_matrices_with_a_small_ridge_are_not_singular():
 @pytest.mark.parametrize("solver", ["low_rank", "dual", "randomized", "dense"])
 def test_a_signal_of_zero_has_no_directions_or_zero_eigenvalues(solver):
     zero = np.zeros((8, 5))
-    store = GramCache(zero.T.copy())
-    noise = identity_like(FactoredForm(store, (RowTerm(np.arange(3), scale=np.ones(3)),)))
-    signal = FactoredForm(store, (RowTerm(np.arange(3), scale=np.ones(3)),))
+    cache = GramCache(zero.T.copy())
+    noise = identity_like(FactoredForm(cache, (RowTerm(np.arange(3), scale=np.ones(3)),)))
+    signal = FactoredForm(cache, (RowTerm(np.arange(3), scale=np.ones(3)),))
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         warnings.simplefilter("ignore", UserWarning)
@@ -322,10 +321,10 @@ def test_dual_and_dense_directions_have_the_same_signs():
 
 def test_stacked_and_single_dual_problems_agree():
     X = np.random.default_rng(0).standard_normal((60, 40))
-    store = GramCache(X)
+    cache = GramCache(X)
 
     def form(start, centred, shift=0.0):
-        return FactoredForm(store, (RowTerm(np.arange(start, start + 10), np.linspace(0.1, 0.5, 10), centred),), shift)
+        return FactoredForm(cache, (RowTerm(np.arange(start, start + 10), np.linspace(0.1, 0.5, 10), centred),), shift)
 
     for centred in (False, True):
         noise = form(0, centred, 0.2)
@@ -362,7 +361,7 @@ class TestBadInput:
         ("solver", "kwargs", "message"),
         [
             ("low_rank", {"n_components": 2}, r"'low_rank' cannot run on quotient 'dense': it needs a signal_factor"),
-            ("dual", {"n_components": 2}, r"'dual' cannot run.*rows? store.*solvers that can: krylov, dense"),
+            ("dual", {"n_components": 2}, r"'dual' cannot run.*the same rows.*solvers that can: krylov, dense"),
             ("krylov", {"n_components": 2, "which": "smallest"}, r'needs which="largest".*can: dense'),
             ("randomized", {}, r"needs a given n_components"),
         ],

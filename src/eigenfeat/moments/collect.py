@@ -74,7 +74,8 @@ def collect_moments(
     ----------
     rows : array, CSR matrix, memory map or `eigenfeat.rows.Rows`
     y, sample_weight : (n,) arrays, optional
-        Labels and weights, where the source does not bring its own; without labels all rows are one class.
+        Labels and weights; where either is given, they take the place of those that a source brings. Without labels all
+        rows are one class.
     classes : array, optional
         Labels that will come, where they are known.
     track_fourth : bool

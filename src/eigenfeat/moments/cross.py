@@ -135,14 +135,14 @@ class CrossMoments(Accumulator):
 
 
 def collect_cross_moments(rows: Any, y: Any = None, sample_weight: Any = None) -> CrossMoments:
-    """One pass over rows, wherever they live, with the targets that go with them.
+    """Collect the joint moments of rows and their targets in one pass.
 
     Parameters
     ----------
     rows : array, CSR matrix, memory map or `eigenfeat.rows.Rows`
     y : (n,) or (n, q) array or sparse matrix, optional
-        Targets, where the source does not bring its own as labels.
     sample_weight : (n,) array, optional
+        Targets and weights; where either is given, they take the place of those that a source brings.
 
     Examples
     --------
