@@ -11,8 +11,7 @@ from distributed import Client, LocalCluster
 import eigenfeat.rows
 from eigenfeat import GEMClassifier, GEMFeatures
 from eigenfeat.moments import BoundedMoments, DenseMoments, collect_moments, matrix_bytes, merged_moments
-from eigenfeat.moments.bounded import COPIES, rounds_by_noise
-from eigenfeat.quotients import IDENTITY
+from eigenfeat.moments.bounded import COPIES, rounds_within
 from eigenfeat.rows import ArrayRows, streaming
 
 K, D, N = 7, 12, 900
@@ -95,16 +94,32 @@ def test_without_their_rows_they_know_what_is_small():
 
 
 @pytest.mark.parametrize("n_matrices", [2, 3, 5, 100])
+def test_rounds_hold_all_pairs_once_with_few_ends_each(n_matrices):
+    every = np.array([(i, j) for i in range(K) for j in range(K)] + [(-1, 3), (K + 1, -1), (-1, -1), (0, 1)])
+    for pairs in (every, every[:5], every[-2:-1], np.column_stack([np.arange(K), K + np.arange(K)])):
+        rounds = list(rounds_within(pairs, n_matrices))
+        assert sorted(i for positions in rounds for i in positions) == list(range(len(pairs)))
+        assert all(len(set(pairs[positions].ravel()) - {-1}) <= n_matrices for positions in rounds)
+    assert len(list(rounds_within(every, 100))) == 1
+
+
 @pytest.mark.parametrize("centred", [False, True])
-def test_rounds_are_all_contrasts_once_with_few_matrices_each(n_matrices, centred):
-    contrasts = [(i, j) for i in range(K) for j in range(K) if i != j]
-    contrasts += [(3, IDENTITY), (3, None), (np.full(K, 1 / K), 3), (np.eye(K)[0], np.ones(K))]
-    rounds = list(rounds_by_noise(contrasts, n_matrices, centred))
-    assert sorted(i for positions in rounds for i in positions) == list(range(len(contrasts)))
-    for positions in rounds:
-        matrices = {str(end) for i in positions for end in contrasts[i]}
-        assert len(matrices) <= max(2, n_matrices)
-        assert not centred or len({str(contrasts[i][1]) for i in positions}) == 1
+def test_a_round_serves_many_contrasts(centred, monkeypatch):
+    """Of all pairs, each pass but the first collects three classes and serves the six pairs of them."""
+    passes, update = [], DenseMoments.update
+    monkeypatch.setattr(DenseMoments, "update", lambda self, *batch: passes.append(self) or update(self, *batch))
+    moments = bounded()
+    assert len(passes) == 3
+    pairs = [(i, j) for i in range(K) for j in range(K) if i != j]
+    assert sorted(i for positions in moments.rounds(pairs, centred) for i in positions) == list(range(42))
+    assert len(passes) <= 3 + 9
+    rest = [(c, moments.pool(np.arange(K) != c)) for c in range(K)]
+    expected = [dense().second_moment(below).toarray() for _, below in rest]
+    passes.clear()
+    for positions in moments.rounds(rest):  # the rest of a class is all rows less that class
+        for i in positions:
+            np.testing.assert_allclose(moments.second_moment(rest[i][1]).toarray(), expected[i], rtol=1e-9)
+    assert len(passes) == K
 
 
 NEAR = X - np.r_[[1e4, 1e4], np.zeros(D - 2)]
@@ -146,11 +161,11 @@ def test_directions_are_those_of_moments_in_memory(source, settings):
 
 @pytest.mark.parametrize("options", [{"n_layers": 2}, {"subclasses": 2}], ids=str)
 def test_layers_and_sub_classes_are_fitted_alike(options):
-    model = GEMClassifier(2, random_state=0, ridge=0.3, **GIVEN, **options)
+    model = GEMClassifier(2, random_state=0, ridge=0.3, tol=1e-9, classifier_tol=1e-6, **GIVEN, **options)
     expected = model.fit(NEAR, Y).predict_proba(NEAR)
     with streaming(memory_limit=THREE):
         found = model.fit(NEAR, Y).predict_proba(NEAR)
-    np.testing.assert_allclose(found, expected, atol=1e-6)
+    np.testing.assert_allclose(found, expected, atol=1e-4)  # the logit stops short of its optimum
 
 
 def test_few_scatters_are_in_memory_at_a_time(monkeypatch):

@@ -2,7 +2,7 @@
 
 The scatters of k classes take k d² numbers. Where these exceed the memory budget, only what grows like k d is kept
 (weights and means). The scatters of a few classes are collected when matrices are made of them, in a further pass over
-the rows; `BoundedMoments.rounds` groups contrasts by noise class, so that a pass serves as many as fit.
+the rows; `BoundedMoments.rounds` groups contrasts, so that a pass serves many.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from eigenfeat.rows import Block, Rows
 
 COPIES = 3
 """Matrices in memory for each that counts: a class scatter, the second moment made of it, and what solving takes."""
+
+MOST_CANCELLED = 10.0
+"""Times the weight of a mixture that the difference it is computed from may have: a decimal digit is lost."""
 
 FEWEST = 2
 """Class scatters below which there is no contrast: those of a signal and a noise."""
@@ -70,6 +73,10 @@ class BoundedMoments(ScatterMoments):
     True
     """
 
+    _rows: tuple[Rows, ...] | None
+    _matrices: dict[bytes, np.ndarray]  # scatters within mixtures, by their proportions
+    _scatters: DenseMoments | None  # of the classes that were collected last
+
     def __init__(
         self, rows: Sequence[Rows], classes: np.ndarray, max_bytes: int, *, track_fourth: bool = False
     ) -> None:
@@ -77,7 +84,7 @@ class BoundedMoments(ScatterMoments):
         self.track_fourth = track_fourth
         self._class_of_label = np.asarray(classes)
         self._max_bytes = max_bytes
-        self._rows: tuple[Rows, ...] | None = tuple(rows)
+        self._rows = tuple(rows)
         self._forget_matrices()
         if rows:
             self._collect_summary()
@@ -121,10 +128,26 @@ class BoundedMoments(ScatterMoments):
 
         What a round collects is forgotten in the next: forms made of it should be, too.
         """
-        for positions in rounds_by_noise(contrasts, self.max_scatters, centred):
-            ends = [end for i in positions for end in contrasts[i] if not isinstance(end, str)]
-            self._collect_matrices([self.proportions(end) for end in ends])
-            yield positions
+        pooled = self.class_fractions.tobytes()
+        mixtures: dict[bytes, np.ndarray] = {}
+        for end in (end for pair in contrasts for end in pair if not isinstance(end, str)):
+            u = self.proportions(end)
+            if u.tobytes() != pooled:
+                mixtures[u.tobytes()] = u
+        number = {key: i for i, key in enumerate(mixtures)}
+
+        def number_of(end: Mixture | str) -> int:
+            return -1 if isinstance(end, str) else number.get(self.proportions(end).tobytes(), -1)
+
+        every = list(mixtures.values())
+        pairs = np.array([[number_of(u), number_of(v)] for u, v in contrasts], dtype=np.intp).reshape(-1, 2)
+        for positions in rounds_within(pairs, self.max_scatters):
+            self._collect_matrices([every[i] for i in np.unique(pairs[positions]).tolist() if i >= 0])
+            if not centred:
+                yield positions
+                continue
+            for noise in dict.fromkeys(pairs[positions, 1].tolist()):  # every contrast has a signal of its own
+                yield [i for i in positions if pairs[i, 1] == noise]
         self._collect_matrices([])
 
     def __getstate__(self) -> dict[str, Any]:
@@ -141,8 +164,7 @@ class BoundedMoments(ScatterMoments):
         return self._scatters._scatters[np.searchsorted(self._scatters.classes, c)]
 
     def _forget_matrices(self) -> None:
-        self._matrices: dict[bytes, np.ndarray] = {}  # scatters within mixtures, by their proportions
-        self._scatters: DenseMoments | None = None  # of the classes that were collected last
+        self._matrices, self._scatters = {}, None
 
     def _given_rows(self) -> tuple[Rows, ...]:
         if self._rows is None:
@@ -178,18 +200,32 @@ class BoundedMoments(ScatterMoments):
 
     def _collect_matrices(self, mixtures: Sequence[np.ndarray]) -> None:
         """Collect the scatters within some mixtures; of those there are, forget all others but that of all rows."""
-        wanted = {u.tobytes(): u for u in (*mixtures, self.class_fractions)}
+        pooled = self.class_fractions.tobytes()
+        wanted = {u.tobytes(): u for u in mixtures}
         self._scatters = None
-        self._matrices = {key: matrix for key, matrix in self._matrices.items() if key in wanted}
-        missing = {key: u for key, u in wanted.items() if key not in self._matrices}
-        self._matrices |= {key: np.zeros((self.n_features, self.n_features)) for key in missing}
-        present = np.flatnonzero(np.any([u != 0 for u in missing.values()], axis=0)) if missing else np.empty(0, int)
-        for classes in _chunks(present, self.max_scatters):
+        self._matrices = {key: matrix for key, matrix in self._matrices.items() if key in wanted or key == pooled}
+        terms = {key: self._terms(u) for key, u in wanted.items() if key not in self._matrices}
+        for key, (of_all, _) in terms.items():
+            self._matrices[key] = self._matrices[pooled] * of_all
+        needed = np.flatnonzero(sum((of_classes != 0 for _, of_classes in terms.values()), np.zeros(self.n_classes)))
+        for classes in _chunks(needed, self.max_scatters):
             scatters = self._collect(classes)._scatters
-            for key, u in missing.items():
+            for key, (_, of_classes) in terms.items():
                 for c, scatter in zip(classes.tolist(), scatters):
-                    if u[c]:
-                        self._matrices[key] += scatter * (u[c] / self.weights[c])
+                    if of_classes[c]:
+                        self._matrices[key] += scatter * of_classes[c]
+
+    def _terms(self, u: np.ndarray) -> tuple[float, np.ndarray]:
+        """Weights of the matrix of all rows and of the class scatters, few of them not zero, whose sum is a mixture's.
+
+        The rest of a class is all rows less that class; not so where it has few rows, for little would be left of
+        large numbers.
+        """
+        weights = np.divide(u, self.weights, out=np.zeros(self.n_classes), where=self.weights > 0)
+        common = float(np.median(weights))
+        others = np.where(np.isclose(weights, common, rtol=1e-12, atol=0), 0.0, weights - common)
+        of_all = common * self.weights.sum()
+        return (of_all, others) if 0 < of_all < MOST_CANCELLED else (0.0, weights)
 
 
 class _SomeClasses(DenseMoments):
@@ -207,27 +243,44 @@ class _SomeClasses(DenseMoments):
         return super().update(X.X[chosen], classes[chosen], None if X.weight is None else X.weight[chosen])
 
 
-def rounds_by_noise(contrasts: Sequence[Contrast], n_matrices: int, centred: bool) -> Iterator[list[int]]:
-    """Group positions of contrasts by noise, so that a round takes at most so many different matrices.
+def rounds_within(pairs: np.ndarray, n_matrices: int) -> Iterator[list[int]]:
+    """Group positions of pairs, so that those of a group have at most so many different ends.
 
-    Of these, half are noises and half are signals: a noise is factored once for all signals of a round, and a signal
-    that is collected serves all noises. A centred contrast has a signal of its own: then a round has one noise.
+    Greedy: a group begins with the end that most of the pairs left have, and grows by the one that completes most pairs
+    with those it has. So few groups do, and a matrix serves as signal and as noise.
+
+    Parameters
+    ----------
+    pairs : (n, 2) array of int
+        Ends are from 0; below 0 there is none.
 
     Examples
     --------
-    >>> list(rounds_by_noise([(1, 0), (2, 0), (3, 0), (0, 1)], 3, centred=True))
-    [[0, 1], [2], [3]]
+    >>> list(rounds_within(np.array([[0, 1], [2, 3], [1, 0], [3, 1], [2, -1]]), 3))
+    [[1, 3, 4], [0, 2]]
     """
-    keys = [tuple(end.tobytes() if isinstance(end, np.ndarray) else end for end in pair) for pair in contrasts]
-    noises = list(dict.fromkeys(noise for _, noise in keys))
-    for group in _chunks(noises, 1 if centred else max(1, n_matrices // 2)):
-        members = [i for i, (_, noise) in enumerate(keys) if noise in group]
-        known = {} if centred else dict.fromkeys(group)  # signals that are noises of the group cost no more
-        signals = [signal for signal in dict.fromkeys(keys[i][0] for i in members) if signal not in known]
-        size = max(1, n_matrices - len(group))
-        for start in range(0, max(1, len(signals)), size):
-            chosen = {*signals[start : start + size], *(known if start == 0 else ())}
-            yield [i for i in members if keys[i][0] in chosen]
+    n_ends = int(pairs.max(initial=-1)) + 1
+    both = np.where(pairs < 0, pairs[:, ::-1], pairs)  # an end without another is a pair with itself
+    left, many = np.full(len(pairs), True), np.zeros((n_ends, n_ends), dtype=np.intp)
+    with_ends = both[both[:, 0] >= 0]
+    np.add.at(many, (with_ends[:, 0], with_ends[:, 1]), 1)
+    many += many.T
+    while left.any():
+        ends: list[int] = []
+        completed, degree = np.diagonal(many).copy(), many.sum(axis=1)
+        open_ends = degree > 0
+        while len(ends) < n_matrices and open_ends.any():
+            # Of ends that complete equally many pairs, the one that is in most.
+            best = int(np.lexsort((degree, completed, open_ends))[-1])
+            ends.append(best)
+            completed += many[best]
+            open_ends[best] = False
+        chosen = np.zeros(n_ends + 1, dtype=bool)
+        chosen[[*ends, -1]] = True
+        positions = np.flatnonzero(left & chosen[both].all(axis=1))
+        left[positions] = False
+        many[np.ix_(ends, ends)] = 0
+        yield positions.tolist()
 
 
 def _chunks(items: Any, size: int) -> Iterator[Any]:

@@ -324,7 +324,7 @@ def mapped(source: Rows, row_map: RowMap) -> Rows:
     return MappedRows(source, row_map) if isinstance(source, RandomRows) else MappedStream(source, row_map)
 
 
-def as_row_source(rows: Rows | Matrix, labels: np.ndarray | None = None, weights: np.ndarray | None = None) -> Rows:
+def as_row_source(rows: Rows | Matrix, labels: Any = None, weights: np.ndarray | None = None) -> Rows:
     """A source of whatever holds rows: sparse matrices of other formats become CSR once."""
     labels = labels.tocsr() if sparse.issparse(labels) else None if labels is None else np.asarray(labels)
     weights = None if weights is None else np.asarray(weights, dtype=np.float64)
