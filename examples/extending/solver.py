@@ -5,10 +5,18 @@ from scipy.sparse.linalg import lobpcg
 
 from eigenfeat.moments import DenseForm
 from eigenfeat.quotients import Quotient
-from eigenfeat.solvers import SOLVERS, Solver, SolverTable
-from eigenfeat.solvers.contract import LARGEST, MODERATE, N_COMPONENTS, Request, never
-from eigenfeat.solvers.directions import finish
-from eigenfeat.solvers.noise import factor_noise
+from eigenfeat.solvers import (
+    LARGEST,
+    MODERATE,
+    N_COMPONENTS,
+    SOLVERS,
+    Request,
+    Solver,
+    SolverTable,
+    factor_noise,
+    finish,
+    never,
+)
 
 
 def solve_group(quotients, request):
@@ -25,7 +33,7 @@ def solve_group(quotients, request):
     return found
 
 
-# Needs say why it cannot run, suits whether "auto" may take it: this one has to be asked for.
+# Requirements say why it cannot run, suits whether "auto" may take it: this one has to be asked for.
 LOBPCG = Solver("lobpcg", solve_group, requires=(MODERATE, LARGEST, N_COMPONENTS), suits=never)
 table = SolverTable((*SOLVERS.solvers, LOBPCG), SOLVERS.describe)
 

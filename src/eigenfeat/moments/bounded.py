@@ -261,11 +261,11 @@ def rounds_within(pairs: np.ndarray, n_matrices: int) -> Iterator[list[int]]:
     """
     n_ends = int(pairs.max(initial=-1)) + 1
     both = np.where(pairs < 0, pairs[:, ::-1], pairs)  # an end without another is a pair with itself
-    left, many = np.full(len(pairs), True), np.zeros((n_ends, n_ends), dtype=np.intp)
+    left, many = np.arange(len(pairs)), np.zeros((n_ends, n_ends), dtype=np.intp)
     with_ends = both[both[:, 0] >= 0]
     np.add.at(many, (with_ends[:, 0], with_ends[:, 1]), 1)
     many += many.T
-    while left.any():
+    while len(left):
         ends: list[int] = []
         completed, degree = np.diagonal(many).copy(), many.sum(axis=1)
         open_ends = degree > 0
@@ -277,10 +277,10 @@ def rounds_within(pairs: np.ndarray, n_matrices: int) -> Iterator[list[int]]:
             open_ends[best] = False
         chosen = np.zeros(n_ends + 1, dtype=bool)
         chosen[[*ends, -1]] = True
-        positions = np.flatnonzero(left & chosen[both].all(axis=1))
-        left[positions] = False
+        inside = chosen[both[left]].all(axis=1)
         many[np.ix_(ends, ends)] = 0
-        yield positions.tolist()
+        yield left[inside].tolist()
+        left = left[~inside]
 
 
 def _chunks(items: Any, size: int) -> Iterator[Any]:

@@ -20,7 +20,7 @@ from scipy.linalg import cholesky, eigh, solve_triangular
 from eigenfeat.moments.forms import FactoredForm
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.solvers.canonical import largest_entry_signs, leading, rank_cutoff, reference_signs
-from eigenfeat.solvers.contract import FACTORED, LARGEST, Request, Solver
+from eigenfeat.solvers.contract import FACTORED, LARGEST, Request, Solver, Workspace
 from eigenfeat.solvers.directions import Directions, DualVectors, as_directions
 from eigenfeat.solvers.noise import zero_noise
 
@@ -135,7 +135,8 @@ def _solve_scaled(quotients: Sequence[Quotient], noise: FactoredForm, request: R
         for q in quotients
     ]
     back = noise.rows.with_scaled_columns(1 / ridge)
-    solved = solve_group(scaled, request)
+    # The scaled rows belong to this noise alone: what is made of them is not to outlive it.
+    solved = solve_group(scaled, replace(request, workspace=Workspace()))
     vectors = _oriented(quotients, [replace(r.vectors, rows=back) for r in solved])  # type: ignore[type-var,misc]
     return [replace(r, vectors=v) for r, v in zip(solved, vectors)]
 
