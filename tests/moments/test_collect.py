@@ -88,3 +88,12 @@ def test_without_labels_all_rows_are_one_class():
     moments = collect_moments(X)
     assert moments.n_classes == 1
     np.testing.assert_allclose(moments.covariance(0).toarray(), np.cov(X.T, bias=True), atol=1e-12)
+
+
+@pytest.mark.parametrize("empty", [DenseMoments, DualMoments], ids=lambda cls: cls.__name__)
+def test_moments_are_accumulators_of_blocks(empty):
+    expected = empty().update(X[:40], y[:40], w[:40]).merge(empty().update(X[40:], y[40:], w[40:]))
+    by_blocks = empty().update(Block(X[:40], y[:40], w[:40])).merge(empty().update(Block(X[40:], y[40:], w[40:], 40)))
+    for moments in (by_blocks, Stream().reduce(empty())):
+        np.testing.assert_allclose(moments.means, expected.means, atol=1e-12)
+        np.testing.assert_allclose(moments.covariance().toarray(), expected.covariance().toarray(), atol=1e-12)

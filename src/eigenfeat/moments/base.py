@@ -63,7 +63,7 @@ class Moments(Accumulator):
         return self.empty_copy().merge(copy(self).rename(labels))
 
     def rounds(self, contrasts: Sequence[Contrast], centred: bool = False) -> Iterator[list[int]]:
-        """Yield the positions of contrasts to build and solve together: all at once, where memory holds all matrices.
+        """Yield the positions of contrasts to build and solve together: of all, where memory is enough.
 
         Parameters
         ----------
@@ -152,31 +152,31 @@ def class_codes(labels: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np
     ValueError
         For labels of a kind that cannot join the others without some becoming one.
     """
-    seen, codes = _unique(labels)
+    present, codes = _unique(labels)
     if not len(classes):
-        return seen, codes
-    classes, seen = _alike(classes, seen)
-    if len(np.setdiff1d(seen, classes)):
-        classes = np.union1d(classes, seen)
-    return classes, np.searchsorted(classes, seen)[codes]
+        return present, codes
+    classes, present = _in_one_type(classes, present)
+    if len(np.setdiff1d(present, classes)):
+        classes = np.union1d(classes, present)
+    return classes, np.searchsorted(classes, present)[codes]
 
 
-def _alike(classes: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _in_one_type(classes: np.ndarray, present: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Both in one type that keeps them apart: numpy would join text with numbers, and large integers as floats."""
-    are_text = [labels.dtype.kind in "USO" for labels in (classes, seen)]
+    are_text = [labels.dtype.kind in "USO" for labels in (classes, present)]
     if are_text[0] != are_text[1]:
-        text, numbers = (classes, seen) if are_text[0] else (seen, classes)
+        text, numbers = (classes, present) if are_text[0] else (present, classes)
         raise ValueError(
             f"Labels were {text.dtype} in some rows, as {text.tolist()[0]!r}, and {numbers.dtype} in others, as "
             f"{numbers.tolist()[0]!r}: give all labels as text, or all as numbers."
         )
-    whole = classes.dtype.kind in "iu" and seen.dtype.kind in "iu"
-    if not whole or np.result_type(classes, seen).kind != "f":
-        return classes, seen
-    kind = np.int64 if min(classes.min(), seen.min()) < 0 else np.uint64
-    if kind is np.int64 and max(int(classes.max()), int(seen.max())) > np.iinfo(np.int64).max:
+    whole = classes.dtype.kind in "iu" and present.dtype.kind in "iu"
+    if not whole or np.result_type(classes, present).kind != "f":
+        return classes, present
+    kind = np.int64 if min(classes.min(), present.min()) < 0 else np.uint64
+    if kind is np.int64 and max(int(classes.max()), int(present.max())) > np.iinfo(np.int64).max:
         raise ValueError("Labels are negative in some rows and above 2⁶³ in others: no type of integers holds both.")
-    return classes.astype(kind), seen.astype(kind)
+    return classes.astype(kind), present.astype(kind)
 
 
 def _unique(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -185,9 +185,9 @@ def _unique(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         low = labels.min()
         if int(labels.max()) - int(low) < 1 << 12:
             # Differences of signed numbers may overflow; as unsigned ones of the same size they are right again.
-            places = (labels - low).astype(f"u{labels.dtype.itemsize}").astype(np.intp)
-            present = np.flatnonzero(np.bincount(places))
+            offsets = (labels - low).astype(f"u{labels.dtype.itemsize}").astype(np.intp)
+            present = np.flatnonzero(np.bincount(offsets))
             index = np.zeros(int(present[-1]) + 1, dtype=np.intp)
             index[present] = np.arange(len(present))
-            return present.astype(labels.dtype) + low, index[places]
+            return present.astype(labels.dtype) + low, index[offsets]
     return np.unique(labels, return_inverse=True)

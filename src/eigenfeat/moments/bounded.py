@@ -151,7 +151,7 @@ class BoundedMoments(ScatterMoments):
         self._collect_matrices([])
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is small; the matrix of all rows stays."""
+        """Leave out the rows, and all matrices but that of all rows."""
         moments = copy(vars(self))
         pooled = self.class_fractions.tobytes()
         return moments | {"_rows": None, "_scatters": None, "_matrices": {pooled: self._matrices[pooled]}}
@@ -181,7 +181,7 @@ class BoundedMoments(ScatterMoments):
         first, *others = (rows.reduce(moments, "moments") for rows, moments in zip(parts, empty))
         for moments in others:
             first.merge(moments)
-        first._extend(classes, parts[0].n_columns)  # classes without rows are there, too
+        first._extend(classes, parts[0].n_columns)  # also to classes without rows
         return first
 
     def _collect_summary(self) -> None:
@@ -199,7 +199,7 @@ class BoundedMoments(ScatterMoments):
         self._matrices[self.class_fractions.tobytes()] = scatter / self.weights.sum()
 
     def _collect_matrices(self, mixtures: Sequence[np.ndarray]) -> None:
-        """Collect the scatters within some mixtures; of those there are, forget all others but that of all rows."""
+        """Collect the scatters within some mixtures, and forget those within others; that of all rows stays."""
         pooled = self.class_fractions.tobytes()
         wanted = {u.tobytes(): u for u in mixtures}
         self._scatters = None
@@ -252,7 +252,7 @@ def rounds_within(pairs: np.ndarray, n_matrices: int) -> Iterator[list[int]]:
     Parameters
     ----------
     pairs : (n, 2) array of int
-        Ends are from 0; below 0 there is none.
+        Ends are numbered from 0; -1 is no end.
 
     Examples
     --------

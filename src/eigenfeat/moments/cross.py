@@ -23,7 +23,7 @@ class CrossMoments(Accumulator):
     n_inputs, n_targets : int
         Columns of X and of Y; 0 until rows have been seen.
     targets_are_flat : bool
-        Whether y came as a vector.
+        True if y came as a vector.
 
     Examples
     --------

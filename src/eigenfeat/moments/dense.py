@@ -171,8 +171,8 @@ class DenseMoments(ScatterMoments):
             raise ValueError("These moments track fourth moments and the others do not: set track_fourth on both.")
         if not other._started:
             return self
-        theirs_too = np.union1d(self.classes, other.classes) if self._started else np.unique(other.classes)
-        self._extend(theirs_too, other.n_features)
+        classes = np.union1d(self.classes, other.classes) if self._started else np.unique(other.classes)
+        self._extend(classes, other.n_features)
         for theirs, c in enumerate(np.searchsorted(self.classes, other.classes)):
             if not other.counts[theirs]:
                 continue
@@ -195,7 +195,7 @@ class DenseMoments(ScatterMoments):
         return DenseMoments(track_fourth=self.track_fourth)
 
     def _extend(self, classes: np.ndarray, n_features: int) -> None:
-        """Make room for labels not seen before."""
+        """Extend the arrays to new labels."""
         if self._started and n_features != self.n_features:
             raise ValueError(f"These moments have {self.n_features} columns, the new rows {n_features}.")
         if self._started and len(classes) == len(self.classes):
@@ -205,11 +205,11 @@ class DenseMoments(ScatterMoments):
         fresh |= {"_shifts": (k, d), "_offsets": (k, d), "_scatters": (k, d, d)}
         if self.track_fourth:
             fresh |= {"_thirds": (k, d), "_fourths": (k,)}
-        places = np.searchsorted(classes, self.classes) if self._started else None
+        positions = np.searchsorted(classes, self.classes) if self._started else None
         for name, shape in fresh.items():
             array: np.ndarray = np.zeros(shape, dtype=_STATE_TYPES.get(name, np.float64))
-            if places is not None:
-                array[places] = getattr(self, name)
+            if positions is not None:
+                array[positions] = getattr(self, name)
             setattr(self, name, array)
         self.classes, self.n_features, self._started = classes, d, True
 
@@ -250,7 +250,7 @@ class DenseMoments(ScatterMoments):
                 self._flush(c, sums[c], products[c])
 
     def _sum_rows(self, c: int, block, chosen, weights, rows, sums: _Sums, product: np.ndarray) -> None:
-        """Add the chosen rows of a block, all of class c, to its open sums and product; ``rows`` is room for them."""
+        """Add the chosen rows of a block, all of class c, to its open sums and product; ``rows`` is a buffer."""
         if not self._seen[c]:
             self._shifts[c], self._seen[c] = _first_shift(block[chosen[:SHIFT_ROWS]], rows.dtype), True
         gather_shifted(block, chosen, self._shifts[c].astype(rows.dtype), rows)
@@ -274,7 +274,7 @@ class DenseMoments(ScatterMoments):
         product += rows.T @ rows
 
     def _flush(self, c: int, sums: _Sums, product: np.ndarray) -> None:
-        """Centre the open sums of a class and add them to what is kept."""
+        """Centre the open sums of a class and add them to its moments."""
         if sums.weight <= 0:
             return
         if not self.weights[c] and not self.track_fourth:  # nothing to merge with: straight into the empty scatter
@@ -384,7 +384,7 @@ def _first_shift(rows: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 
 def _shift_moments(weight, delta, scatter, third, fourth) -> tuple[np.ndarray, float]:
-    """``Σ‖u‖²u`` and ``Σ‖u‖⁴`` of centred rows u, seen from a point at ``delta`` from their mean."""
+    """``Σ‖u‖²u`` and ``Σ‖u‖⁴`` of centred rows u, about a point at ``delta`` from their mean."""
     trace, square = np.trace(scatter), delta @ delta
     pull = scatter @ delta
     moved_third = third - trace * delta - 2 * pull - weight * square * delta

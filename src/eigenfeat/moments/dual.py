@@ -70,9 +70,9 @@ class DualMoments(Moments):
         self.weight_squares = np.bincount(codes, weights**2, minlength=k)
 
     def rename(self, classes: np.ndarray) -> DualMoments:
-        places = [np.searchsorted(self.classes, labels) for labels in self._labels]
+        codes = [np.searchsorted(self.classes, labels) for labels in self._labels]
         self.classes = self._given = np.asarray(classes)
-        self._labels = [self.classes[place] for place in places]
+        self._labels = [self.classes[batch] for batch in codes]
         return self
 
     @property

@@ -1,4 +1,4 @@
-"""Symmetric positive semi-definite matrices, held densely or as a product of data rows.
+"""Symmetric positive semi-definite matrices, dense or as a product of data rows.
 
 A quotient only ever asks a matrix for products, its diagonal and a ridge, so both shapes of a moment matrix
 answer the same questions: ``DenseForm`` (d × d numbers) when there are more rows than columns,

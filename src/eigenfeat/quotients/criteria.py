@@ -81,7 +81,7 @@ def ratio(
     regularisation: Regularisation = NO_REGULARISATION,
     signal_factor: np.ndarray | None = None,
 ) -> Quotient:
-    """Any signal over any noise; class means, where there are any, and the mean of the rows orient the directions."""
+    """Any signal over any noise; the class means and the mean of the rows orient the directions."""
     mean = moments.mean()
     return Quotient(
         signal,
@@ -134,11 +134,11 @@ def contrast(
     A pair (i, j) of class indices is GEM's ``C_i v = λ C_j v`` (Karampatziakis & Mineiro 2014, eq. 1). With
     ``noise="covariance"`` (GEM, footnote 1) the denominator is the covariance of v, the numerator is taken about the
     mean of v, and that mean is carried into the projection. A denominator "identity" compares with nothing.
-    ``extra_noise`` is added to every denominator, beside its ridge.
+    ``extra_noise`` is added to every denominator, as its ridge is.
     """
     contrasts = list(contrasts)
     means = moments.means
-    seconds: dict[object, SymmetricForm] = {}  # a matrix above and below is held once
+    seconds: dict[object, SymmetricForm] = {}  # a matrix that is signal and noise is formed once
     noises: dict[object, SymmetricForm] = {}
 
     def second_moment(mixture: Mixture) -> SymmetricForm:
@@ -157,7 +157,7 @@ def contrast(
                 below = regularisation.noise(moments, v, noise)
             noises[_key(v)] = below if extra_noise is None else extra_noise + below
         centred = noise == "covariance" and not isinstance(v, str)
-        # About the mean of v, a signal serves one pair only: k² of them are not held here.
+        # About the mean of v, a signal serves one pair only: it is not cached.
         signal = moments.second_moment(u, center=v) if centred else second_moment(u)
         reference = means[u : u + 1] if isinstance(u, int) else (moments.proportions(u) @ means)[None]
         origin = moments.proportions(v) @ means if centred else None  # type: ignore[arg-type]
@@ -228,7 +228,7 @@ class Criterion:
     signal, noise : str
         What it puts above and below, in words.
     needs_labels : bool
-        Whether rows come in classes.
+        True if rows come in classes.
     build : callable
         From moments, and what else it ``needs``, to a `Quotient`, or to a list of them.
     needs : str

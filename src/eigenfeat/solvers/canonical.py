@@ -76,7 +76,7 @@ def relative_residuals(SV: np.ndarray, NV: np.ndarray, values: np.ndarray, scale
 
 # ---------------------------------------------------------------------- signs
 
-#: A reference orients a direction when its projection is at least this share of the largest one.
+#: A reference orients a direction when its projection is at least this fraction of the largest one.
 STANDS_OUT = 0.5
 
 
@@ -134,8 +134,8 @@ def reference_signs(projections: np.ndarray, reach: np.ndarray | float = 0.0) ->
 
 def largest_entry_signs(vectors: np.ndarray) -> np.ndarray:
     """(..., r) signs that make the entry of largest magnitude of every column positive."""
-    place = np.argmax(np.abs(vectors), axis=-2)[..., None, :]
-    chosen = np.take_along_axis(vectors, place, axis=-2)[..., 0, :]
+    largest = np.argmax(np.abs(vectors), axis=-2)[..., None, :]
+    chosen = np.take_along_axis(vectors, largest, axis=-2)[..., 0, :]
     return np.where(chosen < 0, -1, 1).astype(vectors.dtype)
 
 

@@ -133,7 +133,7 @@ MODERATE_SIZE = 5000
 
 
 class Workspace:
-    """What the problems of one `solve` share: a signal meets many noises, and what is made of it is the same each time.
+    """Results that the problems of one `solve` share: a signal meets many noises, and is converted once.
 
     It does not leave its process: pickled, it is empty.
     """

@@ -15,7 +15,7 @@ from eigenfeat.solvers.noise import SMALL, NoiseFactor, factor_noise
 
 NAME = "dense"
 
-#: Above this share of the spectrum, all of it by divide and conquer is quicker than a part of it.
+#: Above this fraction of the spectrum, all of it by divide and conquer is quicker than a part of it.
 ALL_ABOVE = 0.25
 
 

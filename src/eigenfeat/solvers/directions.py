@@ -153,7 +153,7 @@ class Directions:
     residuals : (r,) array
         ``‖Sv - λNv‖ / (‖Sv‖ + |λ|‖Nv‖)``, from a product with the matrices as they were given.
     converged : bool
-        Whether every residual met the tolerance.
+        True if every residual met the tolerance.
     solver : str
         The solver that ran, also under "auto".
     noise_rank : int

@@ -42,7 +42,7 @@ class JointDirections:
         the matrices are diagonal.
     converged : bool
     restricted : bool
-        Whether P was singular, so that directions are those of its range.
+        True if P was singular: directions are those of its range.
     """
 
     vectors: np.ndarray

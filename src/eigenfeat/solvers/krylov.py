@@ -31,7 +31,7 @@ SIDE_BY_SIDE = 512
 #: The first two tell when to look for convergence, which costs as much as a step. They are set low: a look too early
 #: costs that step, one too late all steps since (benchmarks/speed/constants.py measures 3.0-4.5 and 0.85-1.3).
 ONSET, PER_DIGIT, GIVE_UP = 3.4, 0.65, 16
-#: Columns from which, and share of them up to which, a Krylov space is quicker than LAPACK.
+#: Columns from which, and fraction of them up to which, a Krylov space is quicker than LAPACK.
 KRYLOV_SIZE, KRYLOV_SHARE = 256, 1 / GIVE_UP
 #: Ritz vectors kept beyond those asked for: the last ones converge last.
 GUARD = 4
@@ -177,8 +177,8 @@ def _search(signals: Sequence[DenseForm], whitener: _Whitener, request: Request)
             break
         Q[:, end : end + b] = following
         if not going.all():
-            for place, source in enumerate(np.flatnonzero(going)):
-                Q[place, : end + b] = Q[source, : end + b]
+            for position, source in enumerate(np.flatnonzero(going)):
+                Q[position, : end + b] = Q[source, : end + b]
             Q, T, looks, active = Q[: going.sum()], T[going], looks[going], active[going]
             signals = [signal for signal, goes in zip(signals, going) if goes]
     return whitener.unwhiten(ritz).transpose(0, 2, 1)

@@ -22,7 +22,7 @@ class NoiseFactor(ABC):
     rank : int
         Dimension of the whitened space.
     restricted : bool
-        Whether the noise was singular, so that directions are sought in its range only.
+        True if the noise was singular: directions are sought in its range only.
     condition : float
         Estimated condition number, at unit diagonal and in that range.
     """

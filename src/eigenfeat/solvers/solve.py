@@ -110,7 +110,7 @@ def solve_in_rounds(
     random_state: int = 0,
     run: Run | None = None,
 ) -> list[Directions]:
-    """Solve quotients of which memory holds some at a time: a round is solved before the next is built.
+    """Solve quotients that do not fit into memory together: a round is solved before the next is built.
 
     Parameters
     ----------
@@ -175,8 +175,8 @@ def choose(quotient: Quotient, request: Request, solver: str = "auto") -> Solver
     ==========  ================================================================================
     solver      problem
     ==========  ================================================================================
-    dual        signal and noise are rows of one store, largest wanted
-    low_rank    the signal comes as H with S = HHᵀ, largest wanted
+    dual        signal and noise are made of the same rows, largest requested
+    low_rank    the signal comes as H with S = HHᵀ, largest requested
     krylov      the `krylov.KRYLOV_SHARE` largest or fewer of at least `krylov.KRYLOV_SIZE`
     dense       everything else that may be formed
     randomized  too many columns for that
