@@ -16,5 +16,3 @@ def test_an_old_module_says_its_new_place(name):
 def test_names_from_an_old_module_do_too():
     with pytest.raises(ImportError, match=r"eigenfeat\.data is gone: use eigenfeat\.rows"):
         from eigenfeat.data import read_table  # noqa: F401
-    with pytest.raises(ImportError, match="pair_contrast is gone: use contrast"):
-        from eigenfeat.quotients import pair_contrast  # noqa: F401

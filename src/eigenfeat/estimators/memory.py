@@ -6,6 +6,7 @@ import warnings
 
 from eigenfeat.features.stack import StackSettings
 from eigenfeat.linear.preconditioner_table import preconditioner_bytes
+from eigenfeat.rows import current
 from eigenfeat.rows.free_memory import available_bytes
 
 #: Blocks of rows and their features that are worked on at a time, in all threads together.
@@ -47,7 +48,8 @@ def expected_bytes(
     >>> f"{expected_bytes(60_000, 784, 10, 1800, 12_000, itemsize=4) / 1e9:.1f} GB"
     '1.5 GB'
     """
-    moments = n_rows * n_columns * itemsize if as_rows else MOMENTS * n_classes * n_columns**2 * 8
+    matrices = min(MOMENTS * n_classes * n_columns**2 * 8, current().budget)  # beyond it, of some classes at a time
+    moments = n_rows * n_columns * itemsize if as_rows else matrices
     projections = n_rows * n_directions * itemsize
     scores = SCORES * n_rows * n_classes * 8
     return int(BLOCKS + moments + projections + scores + preconditioner_bytes(n_rows, n_features, itemsize))
