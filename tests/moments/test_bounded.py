@@ -188,3 +188,29 @@ def test_few_scatters_are_in_memory_at_a_time(monkeypatch):
     tracemalloc.stop()
     assert max(counts) == 4
     assert peak < matrix_bytes(k, d) < 4 * limit
+
+
+@pytest.mark.parametrize("stop", [20, 60, 90])
+def test_a_fit_goes_on_from_its_checkpoint(tmp_path, stop):
+    reads = []
+
+    def batches():
+        for i in range(0, N, 128):
+            reads.append(i)
+            if len(reads) == stop:
+                raise KeyboardInterrupt
+            yield NEAR[i : i + 128], Y[i : i + 128]
+
+    def fitted():
+        with streaming(memory_limit=THREE, checkpoint=tmp_path / "fit"):
+            return GEMClassifier(2, random_state=0, ridge=0.3, **GIVEN).fit(eigenfeat.rows.open(batches))
+
+    with pytest.raises(KeyboardInterrupt):
+        fitted()
+    assert (tmp_path / "fit").exists()
+    resumed, read_twice = fitted(), len(reads)
+    reads[:] = [None] * stop
+    anew = fitted()
+    assert read_twice < len(reads)
+    np.testing.assert_array_equal(resumed.components_, anew.components_)
+    np.testing.assert_array_equal(resumed.predict_proba(NEAR), anew.predict_proba(NEAR))
