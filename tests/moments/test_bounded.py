@@ -9,7 +9,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 import eigenfeat.rows
-from eigenfeat import GEMClassifier, GEMFeatures
+from eigenfeat import GEMClassifier, GEMClassifierCV, GEMFeatures
 from eigenfeat.moments import BoundedMoments, DenseMoments, collect_moments, matrix_bytes, merged_moments
 from eigenfeat.moments.bounded import COPIES, rounds_within
 from eigenfeat.rows import ArrayRows, streaming
@@ -91,6 +91,7 @@ def test_without_their_rows_they_know_what_is_small():
     np.testing.assert_allclose(moments.covariance().toarray(), dense().covariance().toarray(), rtol=1e-9)
     with pytest.raises(ValueError, match="without the rows"):
         moments.second_moment(3)
+    assert_alike(moments.reading(ArrayRows(X, Y, W)), dense())
 
 
 @pytest.mark.parametrize("n_matrices", [2, 3, 5, 100])
@@ -166,6 +167,16 @@ def test_layers_and_sub_classes_are_fitted_alike(options):
     with streaming(memory_limit=THREE):
         found = model.fit(NEAR, Y).predict_proba(NEAR)
     np.testing.assert_allclose(found, expected, atol=1e-4)  # the logit stops short of its optimum
+
+
+@pytest.mark.parametrize("source", ["array", "Dask"])
+def test_settings_are_chosen_alike(source):
+    grid = {"ridges": (0.03, 0.3), "min_eigenvalues": (0.0,), "n_components_grid": (2,), "alphas": (1e-2,)}
+    model = GEMClassifierCV(**grid, cv=2, columns=None, random_state=0)
+    expected = model.fit(*SOURCES[source]()).cv_results_["mean_test_score"]
+    with streaming(memory_limit=THREE):
+        found = model.fit(*SOURCES[source]()).cv_results_["mean_test_score"]
+    np.testing.assert_allclose(found, expected, rtol=1e-3)
 
 
 def test_few_scatters_are_in_memory_at_a_time(monkeypatch):

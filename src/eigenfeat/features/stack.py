@@ -187,6 +187,8 @@ def fit_stack(
     """
     stack = Stack()
     dtype = np.dtype(np.float64) if rows is None else rows.dtype
+    if rows is not None and isinstance(moments, BoundedMoments):  # sent to a worker, they have lost theirs
+        moments = moments.reading(_with_constant(rows, settings.layers[0].constant))
     with timed(seconds, "moments"):
         cut = tangents = None
         if known is None:

@@ -119,6 +119,12 @@ class BoundedMoments(ScatterMoments):
         merged = BoundedMoments(self._given_rows(), owners, self._max_bytes, track_fourth=self.track_fourth)
         return merged.rename(groups)  # type: ignore[return-value]
 
+    def reading(self, rows: Rows) -> BoundedMoments:
+        """The same moments, whose class scatters are collected from these rows: those they were collected from."""
+        moments = copy(self)
+        moments._rows = (rows,)
+        return moments
+
     def within(self, mixture: Mixture = None) -> DenseForm:
         matrix = self._matrices.get(self.proportions(mixture).tobytes())
         return super().within(mixture) if matrix is None else DenseForm(matrix.copy())
@@ -128,21 +134,21 @@ class BoundedMoments(ScatterMoments):
 
         What a round collects is forgotten in the next: forms made of it should be, too.
         """
-        pooled = self.class_fractions.tobytes()
-        mixtures: dict[bytes, np.ndarray] = {}
-        for end in (end for pair in contrasts for end in pair if not isinstance(end, str)):
-            u = self.proportions(end)
-            if u.tobytes() != pooled:
-                mixtures[u.tobytes()] = u
-        number = {key: i for i, key in enumerate(mixtures)}
+        mixtures: list[np.ndarray] = []
+        numbers = {self.class_fractions.tobytes(): -1}  # the matrix of all rows is always there
 
         def number_of(end: Mixture | str) -> int:
-            return -1 if isinstance(end, str) else number.get(self.proportions(end).tobytes(), -1)
+            if isinstance(end, str):
+                return -1
+            u = self.proportions(end)
+            if u.tobytes() not in numbers:
+                numbers[u.tobytes()] = len(mixtures)
+                mixtures.append(u)
+            return numbers[u.tobytes()]
 
-        every = list(mixtures.values())
         pairs = np.array([[number_of(u), number_of(v)] for u, v in contrasts], dtype=np.intp).reshape(-1, 2)
         for positions in rounds_within(pairs, self.max_scatters):
-            self._collect_matrices([every[i] for i in np.unique(pairs[positions]).tolist() if i >= 0])
+            self._collect_matrices([mixtures[i] for i in np.unique(pairs[positions]).tolist() if i >= 0])
             if not centred:
                 yield positions
                 continue
