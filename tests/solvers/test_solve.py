@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from scipy.linalg import eigh, subspace_angles
 from eigenfeat.moments import GramCache
 from eigenfeat.moments.forms import DenseForm, FactoredForm, RowTerm, SymmetricForm, identity_like
 from eigenfeat.quotients.quotient import Quotient
-from eigenfeat.solvers import Request, choose, krylov, solve
+from eigenfeat.solvers import Request, choose, krylov, solve, solve_in_rounds
 
 
 def moment(d: int, seed: int, rows: int | None = None, decay: float = 1.0) -> np.ndarray:
@@ -408,3 +410,26 @@ class TestBadInput:
 
     def test_no_quotients(self):
         assert solve([], 3) == []
+
+
+def test_rounds_are_solved_one_after_the_other_and_warned_of_once():
+    """Matrices of a round are released before the next is built, and the result is that of one round."""
+    alive: list[weakref.ref] = []
+
+    def rounds():
+        for ridge in (0.1, 0.2, 0.3):
+            gc.collect()
+            assert not any(form() for form in alive)
+            quotient = dense_pair(5, ridge)
+            alive.append(weakref.ref(quotient.signal))
+            yield [quotient, dense_pair(5, 2 * ridge)]
+            del quotient
+
+    with pytest.warns(UserWarning, match=r"'dense' \(and 5 others\) has 5 directions instead of the 9") as caught:
+        found = solve_in_rounds(rounds(), 9)
+    assert len(caught) == 1
+    with pytest.warns(UserWarning):
+        together = solve([dense_pair(5, ridge) for ridge in (0.1, 0.2, 0.2, 0.4, 0.3, 0.6)], 9)
+    for one, other in zip(found, together, strict=True):
+        np.testing.assert_array_equal(one.toarray(), other.toarray())
+    assert solve([]) == []
