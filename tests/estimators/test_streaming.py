@@ -145,7 +145,7 @@ def test_a_wide_source_of_known_length_keeps_its_rows():
     wide = rng.normal(size=(20, 50))
     y = np.arange(20) % 2
     streamed = FisherLDA(ridge=0.1).fit(ArrayRows(wide, y))
-    assert type(streamed.moments_).__name__ == "RowMoments"
+    assert type(streamed.moments_).__name__ == "DualMoments"
     assert_same_fit(streamed, FisherLDA(ridge=0.1).fit(wide, y))
 
 

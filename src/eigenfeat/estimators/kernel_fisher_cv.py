@@ -191,7 +191,7 @@ class KernelFisherClassifierCV(KernelDiscriminant):
 
     def _left_out(self, problem: KernelProblem, seed: int) -> LeftOut:
         """Exactly where that is to be had and no folds are asked for."""
-        if self.cv is None and not subset.SOLVER.lacking(problem, DEFAULTS):
+        if self.cv is None and not subset.SOLVER.unmet(problem, DEFAULTS):
             return exactly
         if self.cv is None or isinstance(self.cv, Integral):
             return ByFolds(StratifiedKFold(self.cv or 5, shuffle=True, random_state=seed))

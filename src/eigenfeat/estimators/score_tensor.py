@@ -26,7 +26,7 @@ from eigenfeat.scores.quality import fit_quality
 from eigenfeat.scores.stochastic import Batches
 from eigenfeat.scores.tensor_solvers import TENSOR_SOLVERS, TensorProblem, TensorRequest
 from eigenfeat.scores.tensors import ScoreFunction
-from eigenfeat.solvers.signs import largest_entry_signs
+from eigenfeat.solvers.canonical import largest_entry_signs
 from eigenfeat.stages import Affine, Chain, FeatureLayer, Fitted, Stage
 
 #: Components of third and higher order that are looked for, where nobody says how many: per axis, and in all.

@@ -18,8 +18,8 @@ from scipy.linalg import eigh
 
 from eigenfeat._runtime.jit import jit
 from eigenfeat.moments.forms import DenseForm
+from eigenfeat.solvers.canonical import orient
 from eigenfeat.solvers.noise import factor_noise
-from eigenfeat.solvers.signs import orient
 
 #: A sweep that lowers the criterion by less than this, relative to the number of columns, is the last.
 TOLERANCE = 1e-12
@@ -42,7 +42,7 @@ class JointDirections:
         the matrices are diagonal.
     converged : bool
     restricted : bool
-        Whether P was singular, so that directions are those of its range.
+        True if P was singular: directions are those of its range.
     """
 
     vectors: np.ndarray

@@ -1,4 +1,4 @@
-"""Data rows kept as they are, and the inner products between them: the raw material of factored moments."""
+"""Rows with the inner products between them: the raw material of factored moments."""
 
 from __future__ import annotations
 
@@ -9,65 +9,65 @@ import numpy as np
 from scipy import sparse
 
 
-class RowStore:
-    """Rows of X, dense or CSR, with Gram matrices computed once and never larger than asked for.
+class GramCache:
+    """Rows of X, dense or CSR, whose Gram matrix is computed once.
 
     Parameters
     ----------
-    rows : (n, d) array or CSR matrix, floating
-        CacheDecision by reference.
+    X : (n, d) array or CSR matrix, floating
+        Kept by reference.
     """
 
     # A full Gram matrix above this many bytes is not cached: blocks are computed as they are asked for.
     cache_bytes = 1_200_000_000
-    # A column with more than this share of nonzeros costs less in a dense product than in a sparse one.
-    dense_column_share = 0.02
+    # A column with more than this fraction of nonzeros costs less in a dense product than in a sparse one.
+    dense_column_fraction = 0.02
 
-    def __init__(self, rows: np.ndarray | sparse.csr_matrix | sparse.csr_array) -> None:
-        self.rows: Any = rows
+    def __init__(self, X: np.ndarray | sparse.csr_matrix | sparse.csr_array) -> None:
+        self.X: Any = X
         self._gram: np.ndarray | None = None
         self._lock = Lock()
 
     @property
     def n_rows(self) -> int:
-        return self.rows.shape[0]
+        return self.X.shape[0]
 
     @property
     def n_columns(self) -> int:
-        return self.rows.shape[1]
+        return self.X.shape[1]
 
     @property
     def dtype(self) -> np.dtype:
-        return self.rows.dtype
+        return self.X.dtype
 
-    def scaled_columns(self, scale: np.ndarray) -> RowStore:
-        """A store of ``X diag(scale)``, whose Gram matrix is computed only where it is asked for."""
+    def with_scaled_columns(self, scale: np.ndarray) -> GramCache:
+        """Rows ``X diag(scale)``, whose Gram matrix is not cached."""
         scale = np.asarray(scale, dtype=self.dtype)
-        scaled = RowStore(self.rows @ sparse.diags(scale) if sparse.issparse(self.rows) else self.rows * scale)
+        scaled = GramCache(self.X @ sparse.diags(scale) if sparse.issparse(self.X) else self.X * scale)
         scaled.cache_bytes = 0
         return scaled
 
     def times(self, index: np.ndarray, vectors: np.ndarray) -> np.ndarray:
         """``X[index] @ vectors``."""
-        return self.rows[index] @ vectors
+        return self.X[index] @ vectors
 
     def transpose_times(self, index: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
         """``X[index]ᵀ @ coefficients``."""
-        return self.rows[index].T @ coefficients
+        return self.X[index].T @ coefficients
 
     def weighted_squares(self, index: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """``Σ weights · x²`` for every column."""
-        chosen = self.rows[index]
-        if sparse.issparse(chosen):
-            return np.asarray(chosen.multiply(chosen).T @ weights).ravel()
-        return np.einsum("ij,ij,i->j", chosen, chosen, weights)
+        rows = self.X[index]
+        if sparse.issparse(rows):
+            return np.asarray(rows.multiply(rows).T @ weights).ravel()
+        return np.einsum("ij,ij,i->j", rows, rows, weights)
 
     def squared_norms(self, index: np.ndarray) -> np.ndarray:
         """``‖x‖²`` for the rows ``index``."""
-        chosen = self.rows[index]
-        if sparse.issparse(chosen):
-            return np.asarray(chosen.multiply(chosen).sum(axis=1), dtype=np.float64).ravel()
-        return np.einsum("ij,ij->i", chosen, chosen)
+        rows = self.X[index]
+        if sparse.issparse(rows):
+            return np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
+        return np.einsum("ij,ij->i", rows, rows)
 
     def gram(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """``X[left] @ X[right]ᵀ`` as a dense array."""
@@ -76,23 +76,23 @@ class RowStore:
                 self._gram = self._full_gram()
         if self._gram is not None:
             return self._gram[left[:, None], right]
-        product = self.rows[left] @ self.rows[right].T
+        product = self.X[left] @ self.X[right].T
         return product.toarray() if sparse.issparse(product) else product
 
     def __getstate__(self) -> dict:
-        return {"rows": self.rows}
+        return {"X": self.X}
 
     def __setstate__(self, state: dict) -> None:
         self.__init__(**state)  # type: ignore[misc]
 
     def _full_gram(self) -> np.ndarray:
-        if not sparse.issparse(self.rows):
-            return self.rows @ self.rows.T
+        if not sparse.issparse(self.X):
+            return self.X @ self.X.T
         # A sparse product costs Σ (nonzeros of a column)²: a few frequent columns are nearly all of it, and
         # those are cheap as a dense product. Split there.
-        X = self.rows.tocsc()
+        X = self.X.tocsc()
         counts = np.diff(X.indptr)
-        frequent = counts > self.dense_column_share * self.n_rows
+        frequent = counts > self.dense_column_fraction * self.n_rows
         common = X[:, frequent].toarray()
         gram = common @ common.T
         del common

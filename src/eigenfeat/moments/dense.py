@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -9,12 +10,12 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
+from eigenfeat._runtime.jit import jit
 from eigenfeat._runtime.threads import one_blas_thread, thread_pool, usable_threads
-from eigenfeat.moments.base import Mixture, Moments, class_codes
-from eigenfeat.moments.compiled import fold_centred, gather_shifted
+from eigenfeat.moments.base import Mixture, Moments, batch_of, class_codes
+from eigenfeat.moments.dual import DualMoments
 from eigenfeat.moments.forms import DenseForm, FactoredForm, RowTerm, SymmetricForm
-from eigenfeat.moments.row_moments import RowMoments
-from eigenfeat.rows.store import RowStore
+from eigenfeat.moments.gram import GramCache
 
 BLOCK_BYTES = 64_000_000
 """Rows are sorted by class within blocks of about this size, which are not copied."""
@@ -50,7 +51,67 @@ class _Sums:
     fourth: float = 0.0
 
 
-class DenseMoments(Moments):
+class ScatterMoments(Moments):
+    """Answers from the means and the centred scatter matrix of every class, wherever the scatters are.
+
+    Means are kept as ``shift + offset``, so that differences of large means lose nothing.
+    """
+
+    track_fourth: bool
+    _shifts: np.ndarray
+    _offsets: np.ndarray
+    _thirds: np.ndarray
+    _fourths: np.ndarray
+
+    @abstractmethod
+    def _scatter(self, c: int) -> np.ndarray:
+        """``Σ w (x - m_c)(x - m_c)ᵀ`` over the rows of a class."""
+
+    @property
+    def means(self) -> np.ndarray:
+        return self._shifts + self._offsets
+
+    def within(self, mixture: Mixture = None) -> DenseForm:
+        u = self.proportions(mixture)
+        total = np.zeros((self.n_features, self.n_features))
+        for c in np.flatnonzero(u).tolist():
+            total += self._scatter(c) * (u[c] / self.weights[c])
+        return DenseForm(total)
+
+    def second_moment(self, mixture: Mixture = None, center: Mixture | str = "origin") -> DenseForm:
+        u = self.proportions(mixture)
+        matrix = self.within(u).matrix
+        offsets = self._offsets_from(center)
+        matrix += (offsets * u[:, None]).T @ offsets
+        return DenseForm(matrix)
+
+    def between(self, mixture: Mixture = None) -> SymmetricForm:
+        rows = GramCache(self.between_factor(mixture).T.copy())
+        return FactoredForm(rows, (RowTerm(np.arange(self.n_classes), scale=np.ones(self.n_classes)),))
+
+    def fourth_moment(self, mixture: Mixture = None, center: Mixture | str = "origin") -> float:
+        if not self.track_fourth:
+            raise ValueError("Ledoit-Wolf shrinkage needs fourth moments: collect with track_fourth=True.")
+        u = self.proportions(mixture)
+        own_means = isinstance(center, str) and center == "class"
+        offsets = np.zeros_like(self.means) if own_means else self._offsets_from(center)
+        return sum(
+            u[c] * _shift_moments(W, -offsets[c], self._scatter(c), self._thirds[c], self._fourths[c])[1] / W
+            for c, W in enumerate(self.weights)
+            if u[c] > 0
+        )
+
+    def _offsets_from(self, center: Mixture | str) -> np.ndarray:
+        """Class means less a center; differences are taken of offsets, so that a common shift drops out."""
+        if isinstance(center, str):
+            return self.means
+        v = self.proportions(center)
+        common = self._shifts[int(np.argmax(v))]
+        means = (self._shifts - common) + self._offsets
+        return means - v @ means
+
+
+class DenseMoments(ScatterMoments):
     """Per class: weight, mean and centred scatter, in one pass over rows of any number.
 
     ``scatter_c = Σ w (x - m_c)(x - m_c)ᵀ`` is stored centred and merged by the pairwise-update formula of Chan,
@@ -79,11 +140,7 @@ class DenseMoments(Moments):
     """
 
     _seen: np.ndarray
-    _shifts: np.ndarray
-    _offsets: np.ndarray
     _scatters: np.ndarray
-    _thirds: np.ndarray
-    _fourths: np.ndarray
 
     def __init__(self, classes: np.ndarray | None = None, *, track_fourth: bool = False) -> None:
         self.track_fourth = track_fourth
@@ -91,9 +148,8 @@ class DenseMoments(Moments):
         self.n_features = 0
         self._started = False
 
-    # ------------------------------------------------------------------ update and merge
-
     def update(self, X, y=None, sample_weight=None) -> DenseMoments:
+        X, y, sample_weight = batch_of(X, y, sample_weight)
         labels = np.zeros(X.shape[0], dtype=np.int64) if y is None else np.asarray(y)
         classes, codes = class_codes(labels, self.classes)
         self._extend(classes, X.shape[1])
@@ -105,7 +161,7 @@ class DenseMoments(Moments):
         return self
 
     def merge(self, other: Moments) -> DenseMoments:
-        if isinstance(other, RowMoments):
+        if isinstance(other, DualMoments):
             for rows, labels, weights in other.batches():
                 self.update(rows, labels, weights)
             return self
@@ -115,8 +171,8 @@ class DenseMoments(Moments):
             raise ValueError("These moments track fourth moments and the others do not: set track_fourth on both.")
         if not other._started:
             return self
-        theirs_too = np.union1d(self.classes, other.classes) if self._started else np.unique(other.classes)
-        self._extend(theirs_too, other.n_features)
+        classes = np.union1d(self.classes, other.classes) if self._started else np.unique(other.classes)
+        self._extend(classes, other.n_features)
         for theirs, c in enumerate(np.searchsorted(self.classes, other.classes)):
             if not other.counts[theirs]:
                 continue
@@ -139,7 +195,7 @@ class DenseMoments(Moments):
         return DenseMoments(track_fourth=self.track_fourth)
 
     def _extend(self, classes: np.ndarray, n_features: int) -> None:
-        """Make room for labels not seen before."""
+        """Extend the arrays to new labels."""
         if self._started and n_features != self.n_features:
             raise ValueError(f"These moments have {self.n_features} columns, the new rows {n_features}.")
         if self._started and len(classes) == len(self.classes):
@@ -149,11 +205,11 @@ class DenseMoments(Moments):
         fresh |= {"_shifts": (k, d), "_offsets": (k, d), "_scatters": (k, d, d)}
         if self.track_fourth:
             fresh |= {"_thirds": (k, d), "_fourths": (k,)}
-        places = np.searchsorted(classes, self.classes) if self._started else None
+        positions = np.searchsorted(classes, self.classes) if self._started else None
         for name, shape in fresh.items():
             array: np.ndarray = np.zeros(shape, dtype=_STATE_TYPES.get(name, np.float64))
-            if places is not None:
-                array[places] = getattr(self, name)
+            if positions is not None:
+                array[positions] = getattr(self, name)
             setattr(self, name, array)
         self.classes, self.n_features, self._started = classes, d, True
 
@@ -194,7 +250,7 @@ class DenseMoments(Moments):
                 self._flush(c, sums[c], products[c])
 
     def _sum_rows(self, c: int, block, chosen, weights, rows, sums: _Sums, product: np.ndarray) -> None:
-        """Add the chosen rows of a block, all of class c, to its open sums and product; ``rows`` is room for them."""
+        """Add the chosen rows of a block, all of class c, to its open sums and product; ``rows`` is a buffer."""
         if not self._seen[c]:
             self._shifts[c], self._seen[c] = _first_shift(block[chosen[:SHIFT_ROWS]], rows.dtype), True
         gather_shifted(block, chosen, self._shifts[c].astype(rows.dtype), rows)
@@ -218,7 +274,7 @@ class DenseMoments(Moments):
         product += rows.T @ rows
 
     def _flush(self, c: int, sums: _Sums, product: np.ndarray) -> None:
-        """Centre the open sums of a class and add them to what is kept."""
+        """Centre the open sums of a class and add them to its moments."""
         if sums.weight <= 0:
             return
         if not self.weights[c] and not self.track_fourth:  # nothing to merge with: straight into the empty scatter
@@ -266,8 +322,8 @@ class DenseMoments(Moments):
         old, new = self.weights[c], self.weights[c] + weight
         delta = offset - self._offsets[c]
         if self.track_fourth:
-            mine = _moved(old, delta * (weight / new), self._scatters[c], self._thirds[c], self._fourths[c])
-            theirs = _moved(weight, -delta * (old / new), scatter, third, fourth)
+            mine = _shift_moments(old, delta * (weight / new), self._scatters[c], self._thirds[c], self._fourths[c])
+            theirs = _shift_moments(weight, -delta * (old / new), scatter, third, fourth)
             self._thirds[c] = mine[0] + theirs[0]
             self._fourths[c] = mine[1] + theirs[1]
         self._scatters[c] += scatter
@@ -278,49 +334,28 @@ class DenseMoments(Moments):
         self.weights[c] = new
         self.weight_squares[c] += weight_square
 
-    # ------------------------------------------------------------------ read
+    def _scatter(self, c: int) -> np.ndarray:
+        return self._scatters[c]
 
-    @property
-    def means(self) -> np.ndarray:
-        return self._shifts + self._offsets
 
-    def within(self, mixture: Mixture = None) -> DenseForm:
-        u = self.proportions(mixture)
-        total = np.zeros((self.n_features, self.n_features))
-        for c in np.flatnonzero(u):
-            total += self._scatters[c] * (u[c] / self.weights[c])
-        return DenseForm(total)
+@jit(nogil=True)
+def gather_shifted(X, order, shift, out):  # pragma: no cover - compiled
+    """``out[i] = X[order[i]] - shift``, in the type of ``out``."""
+    d = X.shape[1]
+    for i in range(len(order)):
+        row, target = X[order[i]], out[i]
+        for j in range(d):
+            target[j] = row[j] - shift[j]
 
-    def second_moment(self, mixture: Mixture = None, about: Mixture | str = "origin") -> DenseForm:
-        u = self.proportions(mixture)
-        matrix = self.within(u).matrix
-        apart = self._apart(about)
-        matrix += (apart * u[:, None]).T @ apart
-        return DenseForm(matrix)
 
-    def between(self, mixture: Mixture = None) -> SymmetricForm:
-        rows = RowStore(self.between_factor(mixture).T.copy())
-        return FactoredForm(rows, (RowTerm(np.arange(self.n_classes), scale=np.ones(self.n_classes)),))
-
-    def fourth_moment(self, mixture: Mixture = None, about: Mixture | str = "origin") -> float:
-        if not self.track_fourth:
-            raise ValueError("Ledoit-Wolf shrinkage needs fourth moments: collect with track_fourth=True.")
-        u = self.proportions(mixture)
-        apart = np.zeros_like(self.means) if isinstance(about, str) and about == "class" else self._apart(about)
-        return sum(
-            u[c] * _moved(W, -apart[c], self._scatters[c], self._thirds[c], self._fourths[c])[1] / W
-            for c, W in enumerate(self.weights)
-            if u[c] > 0
-        )
-
-    def _apart(self, about: Mixture | str) -> np.ndarray:
-        """Class means seen from a point; differences are taken of offsets, so that a common shift drops out."""
-        if isinstance(about, str):
-            return self.means
-        v = self.proportions(about)
-        common = self._shifts[int(np.argmax(v))]
-        seen = (self._shifts - common) + self._offsets
-        return seen - v @ seen
+@jit(nogil=True)
+def fold_centred(product, first, weight, scatter):  # pragma: no cover - compiled
+    """Add the centred product ``P - s sᵀ/w`` to ``scatter``."""
+    d = product.shape[0]
+    for i in range(d):
+        mean = first[i] / weight
+        for j in range(d):
+            scatter[i, j] += product[i, j] - mean * first[j]
 
 
 def _product_dtype(dtype: np.dtype) -> np.dtype:
@@ -348,8 +383,8 @@ def _first_shift(rows: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return np.where(needed, mean, 0.0).astype(dtype).astype(np.float64)
 
 
-def _moved(weight, delta, scatter, third, fourth) -> tuple[np.ndarray, float]:
-    """``Σ‖u‖²u`` and ``Σ‖u‖⁴`` of centred rows u, seen from a point at ``delta`` from their mean."""
+def _shift_moments(weight, delta, scatter, third, fourth) -> tuple[np.ndarray, float]:
+    """``Σ‖u‖²u`` and ``Σ‖u‖⁴`` of centred rows u, about a point at ``delta`` from their mean."""
     trace, square = np.trace(scatter), delta @ delta
     pull = scatter @ delta
     moved_third = third - trace * delta - 2 * pull - weight * square * delta
@@ -358,7 +393,7 @@ def _moved(weight, delta, scatter, third, fourth) -> tuple[np.ndarray, float]:
 
 
 def _recentred(weight, offset, scatter, third, fourth) -> tuple[np.ndarray, float]:
-    """The inverse of `_moved`: sums about a point at ``-offset`` from the mean, turned into sums about it."""
+    """The inverse of `_shift_moments`: sums about a point at ``-offset`` from the mean, turned into sums about it."""
     trace, square = np.trace(scatter), offset @ offset
     pull = scatter @ offset
     centred = third - trace * offset - 2 * pull - weight * square * offset

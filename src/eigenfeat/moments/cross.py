@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from eigenfeat.moments.dense_moments import BLOCK_BYTES, DenseMoments
+from eigenfeat.moments.base import batch_of
+from eigenfeat.moments.dense import BLOCK_BYTES, DenseMoments
 from eigenfeat.rows.accumulators import Accumulator
-from eigenfeat.rows.block import Block
 from eigenfeat.rows.rows import as_rows
 
 
-class CrossMoments:
+class CrossMoments(Accumulator):
     """Centred ``XᵀX``, ``XᵀY`` and ``YᵀY`` (divided by the weight) with their means: update, merge, read.
 
     The rows ``[x, y]`` are one class of a `DenseMoments`, so that precision, weights, merging and sparse input
@@ -25,7 +24,7 @@ class CrossMoments:
     n_inputs, n_targets : int
         Columns of X and of Y; 0 until rows have been seen.
     targets_are_flat : bool
-        Whether y came as a vector.
+        True if y came as a vector.
 
     Examples
     --------
@@ -43,14 +42,18 @@ class CrossMoments:
         self.n_targets = 0
         self.targets_are_flat = False
 
-    def update(self, X, Y, sample_weight=None) -> CrossMoments:
-        """Absorb a batch of rows: X dense or sparse, Y a vector, an array or sparse.
+    def update(self, X, Y=None, sample_weight=None) -> CrossMoments:
+        """Add a batch of rows, or a `Block` of them: X dense or sparse, Y a vector, an array or sparse.
 
         Raises
         ------
         ValueError
-            For targets of another length, columns of another number than before, or a vector after a matrix.
+            Without targets, for targets of another length, columns of another number than before, or a vector after a
+            matrix.
         """
+        X, Y, sample_weight = batch_of(X, Y, sample_weight)
+        if Y is None:
+            raise ValueError("Cross moments need targets: give y, or a source whose rows bring labels.")
         Y = Y if sparse.issparse(Y) else np.asarray(Y)
         if X.shape[0] != Y.shape[0]:
             raise ValueError(f"X has {X.shape[0]} rows, Y has {Y.shape[0]}: each row needs its target.")
@@ -68,7 +71,7 @@ class CrossMoments:
         return self
 
     def merge(self, other: CrossMoments) -> CrossMoments:
-        """Absorb what others have seen, as if their rows had come here."""
+        """Add the rows that others have seen."""
         if not isinstance(other, CrossMoments):
             raise TypeError(f"CrossMoments can be merged with CrossMoments, not with {type(other).__name__}.")
         if other.n_inputs:
@@ -133,14 +136,14 @@ class CrossMoments:
 
 
 def collect_cross_moments(rows: Any, y: Any = None, sample_weight: Any = None) -> CrossMoments:
-    """One pass over rows, wherever they live, with the targets that go with them.
+    """Collect the joint moments of rows and their targets in one pass.
 
     Parameters
     ----------
     rows : array, CSR matrix, memory map or `eigenfeat.rows.Rows`
     y : (n,) or (n, q) array or sparse matrix, optional
-        Targets, where the source does not bring its own as labels.
     sample_weight : (n,) array, optional
+        Targets and weights; where either is given, they take the place of those that a source brings.
 
     Examples
     --------
@@ -150,23 +153,4 @@ def collect_cross_moments(rows: Any, y: Any = None, sample_weight: Any = None) -
     >>> collect_cross_moments(X, [1.0, 3.0, 5.0]).cross().round(2)
     array([[1.33]])
     """
-    targets = y.tocsr() if sparse.issparse(y) else y if y is None else np.asarray(y)
-    source = as_rows(rows, None, sample_weight)
-    return source.reduce(CrossMomentsOf(CrossMoments(), targets), "moments").moments
-
-
-@dataclass(eq=False)
-class CrossMomentsOf(Accumulator):
-    """Cross moments as what is summed over the rows of a source, which brings its labels, or with targets beside."""
-
-    moments: CrossMoments
-    targets: Any = None
-
-    def update(self, block: Block) -> None:
-        labels = block.y if self.targets is None else self.targets[block.positions]
-        if labels is None:
-            raise ValueError("Cross moments need targets: give y, or a source whose rows bring labels.")
-        self.moments.update(block.X, labels, block.weight)
-
-    def merge(self, other: CrossMomentsOf) -> None:
-        self.moments.merge(other.moments)
+    return as_rows(rows, y, sample_weight).reduce(CrossMoments(), "moments")

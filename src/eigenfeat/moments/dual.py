@@ -1,4 +1,4 @@
-"""Class-conditional moments kept as the rows themselves, for more columns than rows."""
+"""Class-conditional moments in dual form: the rows themselves, for more columns than rows."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from eigenfeat.moments.base import Mixture, Moments, class_codes
+from eigenfeat.moments.base import Mixture, Moments, batch_of, class_codes
 from eigenfeat.moments.forms import FactoredForm, RowTerm
-from eigenfeat.rows.store import RowStore
+from eigenfeat.moments.gram import GramCache
 
 
-class RowMoments(Moments):
+class DualMoments(Moments):
     """The same questions answered by factored forms ``F Fᵀ`` over the rows: no d × d matrix is ever formed.
 
     A class with fewer rows than columns has a moment matrix of that low rank, so a quotient is a small problem in
@@ -26,9 +26,10 @@ class RowMoments(Moments):
         self._rows: list = []
         self._labels: list[np.ndarray] = []
         self._weights: list[np.ndarray] = []
-        self._store: RowStore | None = None
+        self._cache: GramCache | None = None
 
-    def update(self, X, y=None, sample_weight=None) -> RowMoments:
+    def update(self, X, y=None, sample_weight=None) -> DualMoments:
+        X, y, sample_weight = batch_of(X, y, sample_weight)
         if self._rows and X.shape[1] != self.n_features:
             raise ValueError(f"These moments have {self.n_features} columns, the new rows {X.shape[1]}.")
         dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.float64
@@ -39,10 +40,10 @@ class RowMoments(Moments):
         self._index()
         return self
 
-    def merge(self, other: Moments) -> RowMoments:
-        if not isinstance(other, RowMoments):
+    def merge(self, other: Moments) -> DualMoments:
+        if not isinstance(other, DualMoments):
             raise TypeError(
-                f"RowMoments, which keep rows, cannot absorb {type(other).__name__}, which have none left: merge these "
+                f"DualMoments, which are rows, cannot absorb {type(other).__name__}, which have none left: merge these "
                 "into those, or use eigenfeat.moments.merged_moments, which finds the order."
             )
         for rows, labels, weights in other.batches():
@@ -53,12 +54,12 @@ class RowMoments(Moments):
         """Rows, labels and weights as they came."""
         yield from zip(self._rows, self._labels, self._weights)
 
-    def empty_copy(self) -> RowMoments:
-        return RowMoments()
+    def empty_copy(self) -> DualMoments:
+        return DualMoments()
 
     def _index(self) -> None:
         self.n_features = self._rows[0].shape[1]
-        self._store = None
+        self._cache = None
         self.classes, codes = class_codes(np.concatenate(self._labels), self._given)
         weights = np.concatenate(self._weights)
         k = len(self.classes)
@@ -68,77 +69,77 @@ class RowMoments(Moments):
         self.weights = np.bincount(codes, weights, minlength=k)
         self.weight_squares = np.bincount(codes, weights**2, minlength=k)
 
-    def rename(self, classes: np.ndarray) -> RowMoments:
-        places = [np.searchsorted(self.classes, labels) for labels in self._labels]
+    def rename(self, classes: np.ndarray) -> DualMoments:
+        codes = [np.searchsorted(self.classes, labels) for labels in self._labels]
         self.classes = self._given = np.asarray(classes)
-        self._labels = [self.classes[place] for place in places]
+        self._labels = [self.classes[batch] for batch in codes]
         return self
 
     @property
-    def store(self) -> RowStore:
+    def rows(self) -> GramCache:
         """All rows, one above the other."""
-        if self._store is None:
+        if self._cache is None:
             stack: Any = sparse.vstack if any(sparse.issparse(r) for r in self._rows) else np.concatenate
             rows = self._rows[0] if len(self._rows) == 1 else stack(self._rows)
-            self._store = RowStore(rows.tocsr() if sparse.issparse(rows) else rows)
-        return self._store
+            self._cache = GramCache(rows.tocsr() if sparse.issparse(rows) else rows)
+        return self._cache
 
     @property
     def means(self) -> np.ndarray:
         means = np.zeros((self.n_classes, self.n_features))
         for c, members in enumerate(self._members):
             if len(members):
-                shares = self._row_weights[members] / self.weights[c]
-                means[c] = self.store.transpose_times(members, shares[:, None])[:, 0]
+                fractions = self._row_weights[members] / self.weights[c]
+                means[c] = self.rows.transpose_times(members, fractions[:, None])[:, 0]
         return means
 
     def within(self, mixture: Mixture = None) -> FactoredForm:
         u = self.proportions(mixture)
-        return FactoredForm(self.store, tuple(self._term(c, u[c], centred=True) for c in np.flatnonzero(u).tolist()))
+        return FactoredForm(self.rows, tuple(self._term(c, u[c], centred=True) for c in np.flatnonzero(u).tolist()))
 
-    def second_moment(self, mixture: Mixture = None, about: Mixture | str = "origin") -> FactoredForm:
+    def second_moment(self, mixture: Mixture = None, center: Mixture | str = "origin") -> FactoredForm:
         u = self.proportions(mixture)
-        if isinstance(about, str):
-            return FactoredForm(self.store, tuple(self._term(c, u[c]) for c in np.flatnonzero(u).tolist()))
-        v = self.proportions(about)
+        if isinstance(center, str):
+            return FactoredForm(self.rows, tuple(self._term(c, u[c]) for c in np.flatnonzero(u).tolist()))
+        v = self.proportions(center)
         if np.array_equal(u, v) and np.count_nonzero(u) == 1:
             return self.within(u)
-        return FactoredForm(self.store, (*self.within(u).terms, self._apart_term(u, v)))
+        return FactoredForm(self.rows, (*self.within(u).terms, self._offset_term(u, v)))
 
     def between(self, mixture: Mixture = None) -> FactoredForm:
         u = self.proportions(mixture)
-        return FactoredForm(self.store, (self._apart_term(u, u),))
+        return FactoredForm(self.rows, (self._offset_term(u, u),))
 
-    def fourth_moment(self, mixture: Mixture = None, about: Mixture | str = "origin") -> float:
+    def fourth_moment(self, mixture: Mixture = None, center: Mixture | str = "origin") -> float:
         u = self.proportions(mixture)
         means = self.means
         total = 0.0
         for c in np.flatnonzero(u).tolist():
-            point = means[c] if isinstance(about, str) and about == "class" else self._point(about)
-            rows = self.store.rows[self._members[c]]
-            squares = self.store.squared_norms(self._members[c]) - 2 * (rows @ point) + point @ point
+            point = means[c] if isinstance(center, str) and center == "class" else self._center(center)
+            rows = self.rows.X[self._members[c]]
+            squares = self.rows.squared_norms(self._members[c]) - 2 * (rows @ point) + point @ point
             total += u[c] * float(self._row_weights[self._members[c]] @ squares**2) / self.weights[c]
         return total
 
-    def _point(self, about: Mixture | str) -> np.ndarray:
-        return np.zeros(self.n_features) if isinstance(about, str) else self.mean(about)
+    def _center(self, center: Mixture | str) -> np.ndarray:
+        return np.zeros(self.n_features) if isinstance(center, str) else self.mean(center)
 
     def _term(self, c: int, proportion: float, centred: bool = False) -> RowTerm:
         members = self._members[c]
         scale = np.sqrt(self._row_weights[members] * (proportion / self.weights[c]))
-        return RowTerm(members, scale=scale.astype(self.store.dtype), centred=centred)
+        return RowTerm(members, scale=scale.astype(self.rows.dtype), centred=centred)
 
-    def _apart_term(self, u: np.ndarray, v: np.ndarray) -> RowTerm:
+    def _offset_term(self, u: np.ndarray, v: np.ndarray) -> RowTerm:
         """Columns ``√u_c (m_c - m_v)`` as combinations of rows."""
-        shares = self._mean_coefficients()
-        coefficients = (shares - (shares @ v)[:, None]) * np.sqrt(u)
+        fractions = self._mean_coefficients()
+        coefficients = (fractions - (fractions @ v)[:, None]) * np.sqrt(u)
         used = np.flatnonzero(coefficients.any(axis=1))
-        return RowTerm(used, coefficients=coefficients[used][:, u > 0].astype(self.store.dtype))
+        return RowTerm(used, coefficients=coefficients[used][:, u > 0].astype(self.rows.dtype))
 
     def _mean_coefficients(self) -> np.ndarray:
         """(n, k): column c averages the rows of class c."""
-        shares = np.zeros((self.store.n_rows, self.n_classes))
+        fractions = np.zeros((self.rows.n_rows, self.n_classes))
         for c, members in enumerate(self._members):
             if len(members):
-                shares[members, c] = self._row_weights[members] / self.weights[c]
-        return shares
+                fractions[members, c] = self._row_weights[members] / self.weights[c]
+        return fractions

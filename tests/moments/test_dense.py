@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from eigenfeat.moments import DenseMoments, RowMoments, collect_moments, merged_moments
+from eigenfeat.moments import DenseMoments, DualMoments, collect_moments, merged_moments
 
 
 def labelled_rows(rng, n=200, d=4, k=3, shift=0.0):
@@ -49,7 +49,7 @@ def test_weights_count_as_repeated_rows():
     weighted = DenseMoments(track_fourth=True).update(X, y, counts.astype(float))
     repeated = DenseMoments(track_fourth=True).update(np.repeat(X, counts, axis=0), np.repeat(y, counts))
     assert relative(weighted.within().matrix, repeated.within().matrix) < 1e-12
-    assert weighted.fourth_moment(about="class") == pytest.approx(repeated.fourth_moment(about="class"))
+    assert weighted.fourth_moment(center="class") == pytest.approx(repeated.fourth_moment(center="class"))
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int16, np.int64, np.bool_])
@@ -109,7 +109,7 @@ def test_rows_kept_as_rows_join_the_matrices_of_the_others():
     rng = np.random.default_rng(0)
     X, y, w = rng.normal(size=(60, 5)), rng.integers(3, size=60), rng.exponential(size=60)
     parts = [collect_moments(X[a:b], y[a:b], w[a:b]) for a, b in ((0, 3), (3, 57), (57, 60))]
-    assert [type(part) for part in parts] == [RowMoments, DenseMoments, RowMoments]
+    assert [type(part) for part in parts] == [DualMoments, DenseMoments, DualMoments]
     whole, expected = merged_moments(parts), DenseMoments().update(X, y, w)
     np.testing.assert_allclose(whole.weights, expected.weights)
     for c in range(3):

@@ -59,7 +59,7 @@ def test_a_pass_over_a_source_takes_its_labels_or_the_targets_given():
 
     for moments in (
         collect_cross_moments(InBatches(X, Y, w)),
-        collect_cross_moments(InBatches(X, None, w), Y),
+        InBatches(X, Y, w).reduce(CrossMoments()),
         collect_cross_moments(InBatches(X), Y, w),
     ):
         np.testing.assert_allclose(moments.cross(), whole.cross(), rtol=1e-11)
