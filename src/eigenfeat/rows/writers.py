@@ -140,7 +140,7 @@ def table_writer(path: Path | None) -> Iterator[Callable[[Any], None]]:
         if suffix in (".csv", ".tsv"):
             yield _csv_writer(stream, "\t" if suffix == ".tsv" else ",")
         else:
-            with (_npz_writer(stream) if suffix == ".npz" else _arrow_writer(stream, suffix)) as writer:
+            with _npz_writer(stream) if suffix == ".npz" else _arrow_writer(stream, suffix) as writer:
                 yield writer
 
 

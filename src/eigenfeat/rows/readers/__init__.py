@@ -1,1 +1,1 @@
-"""One stack of readers: files and batches as rows (`open`), as a table in memory (`read_table`), as columns (`tables`)."""
+"""One stack of readers: files and batches as rows read in blocks, and as tables in memory."""

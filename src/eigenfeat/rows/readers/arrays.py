@@ -184,7 +184,8 @@ def check_matrix(array: np.ndarray, place: str, called: str) -> None:
     """Refuse an array that is no table of numbers."""
     if array.ndim != 2 or array.dtype.kind not in "biuf":
         raise BadFile(
-            place, [f"{called} must be rows and columns of numbers; it is an array of {array.dtype} of shape {array.shape}"]
+            place,
+            [f"{called} must be rows and columns of numbers; it is an array of {array.dtype} of shape {array.shape}"],
         )
     if not len(array):
         raise BadFile(place, ["it has no rows"])

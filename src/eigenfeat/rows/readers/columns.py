@@ -71,11 +71,14 @@ class TableRows(FileRows):
 
     def collect(self) -> Block:
         """Return all rows at once, missing features as NaN: one pass, also over what can be read only once."""
-        blocks, labels, starts = [], [], []
+        blocks: list[Block] = []
+        labels, starts = [], []
         for part, first_row, table in self._parts(PART_ROWS, {}):
             where = _shifted(part.where, first_row)
             starts.append((sum(block.n_rows for block in blocks), where))
-            blocks.append(Block(self._features(table, part.place, where), None, self._weights(table, part.place, where)))
+            blocks.append(
+                Block(self._features(table, part.place, where), None, self._weights(table, part.place, where))
+            )
             labels.append(table.select(list(self.columns.labels)))
         if not any(block.n_rows for block in blocks):
             raise BadFile(self.place, ["it has no rows"])
@@ -88,13 +91,7 @@ class TableRows(FileRows):
             start, part_where = starts[bisect_right(starts, index, key=itemgetter(0)) - 1]
             return part_where(index - start)
 
-        labels = []
-        for name in self.columns.labels:
-            column = table.column(name)
-            if self._is_spelt(name):
-                found, spelling = spelling_of([column], name, self.place)
-                column = found.convert(column, spelling)
-            labels.append(labels_of(column, name, self.place, where))
+        labels = [collected_labels(table.column(name), name, self.source, where) for name in self.columns.labels]
         return self.columns.joined_labels(labels)
 
     # ------------------------------------------------------------------ parts of a pass
@@ -131,7 +128,8 @@ class TableRows(FileRows):
     @cached_property
     def _spellings(self) -> dict[Any, tuple[LabelSpelling, str]]:
         """How labels of text files are written, found in a pass over them, which ends where all are text."""
-        names = [name for name in self.columns.labels if self._is_spelt(name)]
+        schema = self.source.schema
+        names = [name for name in self.columns.labels if self.source.is_text and is_text(schema.field(name).type)]
         found = {name: LabelSpelling(name, self.place) for name in names}
         n_rows = 0
         for _, table in self.source.tables(names) if names else ():
@@ -144,10 +142,6 @@ class TableRows(FileRows):
             if names and self.filter is None and self.options.missing != "drop" and n_rows:
                 self._n_rows = n_rows
         return {name: (spelling, spelling.finish()) for name, spelling in found.items()}
-
-    def _is_spelt(self, name: Any) -> bool:
-        """Return whether the cells of a label are text that may mean numbers."""
-        return self.source.is_text and is_text(self.source.schema.field(name).type)
 
     # ------------------------------------------------------------------ decoding
 
@@ -176,6 +170,16 @@ class TableRows(FileRows):
             row = where(int(np.argmax(np.isnan(weights))))
             raise ValueError(f"the weight column {name!r} of {place} is empty in {row}: every row needs its weight")
         return weights
+
+
+def collected_labels(
+    column: Any, name: Any, source: TableSource, where: Callable[[int], str] = row_number
+) -> np.ndarray:
+    """Return all labels of a column at once, cells of text files as what all of them together mean."""
+    if source.is_text and is_text(column.type):
+        found, spelling = spelling_of([column], name, source.place)
+        column = found.convert(column, spelling)
+    return labels_of(column, name, source.place, where)
 
 
 def _shifted(where: Callable[[int], str], n_rows: int) -> Callable[[int], str]:

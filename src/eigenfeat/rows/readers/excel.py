@@ -31,7 +31,9 @@ def read_spreadsheet(place: str, opened: Callable[[], Any]) -> pa.Table:
     header, *cells = rows
     width = max((j + 1 for row in rows for j, cell in enumerate(row) if cell not in (None, "")), default=0)
     if header and all(isinstance(cell, int | float) for cell in header[:width]):
-        raise BadFile(place, ["the first row holds numbers; it must name the columns. Write names into a row before it"])
+        raise BadFile(
+            place, ["the first row holds numbers; it must name the columns. Write names into a row before it"]
+        )
     padded = [[*row, *[None] * (width - len(row))] for row in cells]
     names = [str(cell or "").strip() or f"column {j + 1}" for j, cell in enumerate([*header, *[None] * width][:width])]
     return pa.table([_column([row[j] for row in padded]) for j in range(width)], names=names)

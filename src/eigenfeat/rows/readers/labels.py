@@ -93,7 +93,7 @@ class LabelSpelling:
 
     def _whole_type(self) -> Any:
         low, high = self._range
-        if -(2**63) <= low and high < 2**63:
+        if low >= -(2**63) and high < 2**63:
             return pa.int64()
         return pa.uint64() if low >= 0 and high < 2**64 else None
 
@@ -128,23 +128,31 @@ def labels_of(column: Any, name: Any, place: str, where: Callable[[int], str]) -
     ValueError
         For a label that is missing, or says so, by row.
     """
+    _refuse_gaps(column, missing_labels(column), name, place, where)
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if is_text(kind):
-        encoded = column.unify_dictionaries() if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-        encoded = encoded.combine_chunks()
-        encoded = encoded.chunk(0) if isinstance(encoded, pa.ChunkedArray) and encoded.num_chunks else encoded
-        words = np.array([str(word) for word in encoded.dictionary.to_pylist()], dtype=np.str_)
-        missing = np.isin(np.strings.lower(np.strings.strip(words)), MISSING_LABELS)
-        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        gaps = codes < 0
-        if missing.any():
-            gaps = gaps | missing[codes]
-        _refuse_gaps(column, gaps, name, place, where)
+        codes, words = _encoded(column)
         return words[codes] if len(words) else np.empty(0, np.str_)
-    column = pc.cast(column, kind) if column.type != kind else column
-    gaps = np.asarray(pc.is_null(column, nan_is_null=True).to_numpy(), dtype=bool)
-    _refuse_gaps(column, gaps, name, place, where)
-    return column.to_numpy()
+    return (pc.cast(column, kind) if column.type != kind else column).to_numpy()
+
+
+def missing_labels(column: Any) -> np.ndarray:
+    """Return which labels are not there, or say so."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not is_text(kind):
+        return np.asarray(pc.is_null(column, nan_is_null=True).to_numpy(), dtype=bool)
+    codes, words = _encoded(column)
+    missing = np.append(np.isin(np.strings.lower(np.strings.strip(words)), MISSING_LABELS), True)
+    return missing[codes]
+
+
+def _encoded(column: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return indices of a column of text into the words it holds, -1 where nothing is."""
+    encoded = column.unify_dictionaries() if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    encoded = encoded.combine_chunks()
+    encoded = encoded.chunk(0) if isinstance(encoded, pa.ChunkedArray) and encoded.num_chunks else encoded
+    words = np.array([str(word) for word in encoded.dictionary.to_pylist()], dtype=np.str_)
+    return encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False), words
 
 
 def _refuse_gaps(column: Any, gaps: np.ndarray, name: Any, place: str, where: Callable[[int], str]) -> None:

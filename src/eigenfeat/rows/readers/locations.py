@@ -116,7 +116,7 @@ def locate(given: str | os.PathLike | Sequence[str | os.PathLike]) -> list[Locat
         found = [location for one in given for location in locate(one)]
         folder = os.path.commonpath([os.path.dirname(location.path) for location in found])
         return [_partitioned(location, folder) for location in found]
-    place = os.fspath(given)
+    place = str(os.fspath(given))  # type: ignore[arg-type]
     with explained(place):
         filesystem, path = _file_system(place)
         info = filesystem.get_file_info(path)
@@ -134,8 +134,8 @@ def unknown_format(location: Location) -> ValueError:
     """Return the refusal of a suffix."""
     return ValueError(
         f"{location.place} has the suffix {PurePosixPath(location.path).suffix!r}; tables are read from "
-        f"{', '.join(FORMATS)}, text also compressed ({', '.join(COMPRESSIONS)}), and with delimiter= from any text file "
-        "whose first line names its columns"
+        f"{', '.join(FORMATS)}, text also compressed ({', '.join(COMPRESSIONS)}), and with delimiter= from any text "
+        "file whose first line names its columns"
     )
 
 
@@ -164,7 +164,11 @@ def _in_folder(place: str, filesystem: Any, folder: str, pattern: str) -> list[L
     for info in filesystem.get_file_info(selector):
         path = info.path.removeprefix("./") if not pattern.startswith(r"\./") else info.path
         below = path.removeprefix(folder.rstrip("/")).split("/")
-        if info.type != fs.FileType.File or not matching.fullmatch(path) or any(p[:1] in (".", "_") for p in below if p):
+        if (
+            info.type != fs.FileType.File
+            or not matching.fullmatch(path)
+            or any(p[:1] in (".", "_") for p in below if p)
+        ):
             continue
         location = Location(prefix + path, path, filesystem)
         if FORMATS.get(location.suffixes[0]):

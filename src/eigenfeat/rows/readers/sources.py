@@ -48,7 +48,7 @@ def open_source(given: Given, delimiter: str | None = None, encoding: str | None
     locations = locate(given)
     if len(locations) == 1 and is_pipe(locations[0]):
         place = locations[0].place
-        return _of_stream(io.open(place, "rb"), place, delimiter, encoding)
+        return _of_stream(open(place, "rb"), place, delimiter, encoding)
     open_one = partial(_of_file, delimiter=delimiter, encoding=encoding)
     if len(locations) == 1 and not locations[0].partitions:
         return open_one(locations[0])

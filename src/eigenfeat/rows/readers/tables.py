@@ -30,8 +30,8 @@ PART_ROWS = 65_536
 BUFFER_BYTES = 1 << 16
 """Bytes of every column that are read at a time: a row group need not fit into memory.
 
-pyarrow's dataset scanner decodes row groups whole. On 250 MB of Parquet it takes 350 to 580 MB where this takes 40 to 60,
-in twice the time (`benchmarks/speed/readers.py`).
+pyarrow's dataset scanner decodes row groups whole: of 250 MB of Parquet it has 350 to 580 MB in memory where this has
+40 to 120, and is slower (`benchmarks/speed/readers.py`).
 """
 
 MAX_THREADS = 4
@@ -99,7 +99,11 @@ class TableSource(ABC):
 
     @abstractmethod
     def parts(
-        self, columns: Sequence[str], numbers: Mapping[str, Any] | None = None, filter: Any = None, size: int = PART_ROWS
+        self,
+        columns: Sequence[str],
+        numbers: Mapping[str, Any] | None = None,
+        filter: Any = None,
+        size: int = PART_ROWS,
     ) -> Iterator[Part]:
         """Yield the rows of some columns, about ``size`` at a time.
 

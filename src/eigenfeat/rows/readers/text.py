@@ -211,7 +211,11 @@ class TextSource(TableSource):
         return self.place if self._location is None else self._location.identity
 
     def parts(
-        self, columns: Sequence[str], numbers: Mapping[str, Any] | None = None, filter: Any = None, size: int = PART_ROWS
+        self,
+        columns: Sequence[str],
+        numbers: Mapping[str, Any] | None = None,
+        filter: Any = None,
+        size: int = PART_ROWS,
     ) -> Iterator[Part]:
         # Text of which bytes cannot be cut into lines before they are decoded is parsed in order.
         is_cut = all(sign.encode(self.dialect.encoding) == sign.encode() for sign in '\n"')
@@ -265,7 +269,12 @@ class TextSource(TableSource):
         self._refuse_ragged(ragged, n_lines)
 
     def _options(
-        self, columns: list[str], ragged: list[Any], n_lines: int, n_bytes: int, numbers: Mapping[str, Any] | None = None
+        self,
+        columns: list[str],
+        ragged: list[Any],
+        n_lines: int,
+        n_bytes: int,
+        numbers: Mapping[str, Any] | None = None,
     ) -> tuple[Any, Any, Any]:
         dialect, numbers = self.dialect, numbers or {}
 
