@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import unquote
@@ -51,7 +51,7 @@ class Location:
 
     place: str
     path: str
-    filesystem: Any = LOCAL
+    filesystem: Any = field(default_factory=fs.LocalFileSystem)
     partitions: tuple[tuple[str, str | None], ...] = ()
 
     @property

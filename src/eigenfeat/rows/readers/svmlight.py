@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.datasets import load_svmlight_file
 
 from eigenfeat.rows.block import Block
 from eigenfeat.rows.readers.errors import explained
@@ -92,6 +91,8 @@ class SvmlightRows(FileRows):
 
     def _parsed(self, text: bytes, place: str, first_line: int) -> tuple[Any, np.ndarray]:
         """Return rows with their indices as they are written, and labels."""
+        from sklearn.datasets import load_svmlight_file  # takes longer to import than most files to read
+
         try:
             return load_svmlight_file(BytesIO(text), dtype=self.dtype, zero_based=True)
         except ValueError as error:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
@@ -230,10 +232,10 @@ class TextSource(TableSource):
         while True:
             read = stream.read(PART_BYTES)
             block = left + read
-            if _may_break_cells(block, self.dialect.header_lines if n_lines == 0 else 0):
+            cut = _end_of_records(block, self.dialect.delimiter) if read else len(block)
+            if cut is None:
                 yield from self._streamed_parts(JoinedStream(block, stream), columns, n_lines)
                 return
-            cut = block.rfind(b"\n") + 1 if read else len(block)
             block, left = block[:cut], block[cut:]
             if block:
                 yield Part(self.place, partial(self._parsed, block, columns, numbers, n_lines), self.where)
@@ -342,12 +344,27 @@ class TextSource(TableSource):
         return row_number(index)
 
 
-def _may_break_cells(block: bytes, header_lines: int) -> bool:
-    """Return whether a line may end inside of a quoted cell; quotes around names are none that matter."""
-    end = 0
-    for _ in range(header_lines):
-        end = block.find(b"\n", end) + 1
-    return block.find(b'"', end) >= 0
+def _end_of_records(block: bytes, delimiter: str) -> int | None:
+    """Return where the last whole record of a block that begins with one ends, None where quotes leave it open.
+
+    A line ends a record where the quotes before it are even in number. That is certain where they stand at the ends of
+    cells only: others, such as the inches of 5" pipes, are characters to a parser.
+    """
+    if b'"' not in block:
+        return block.rfind(b"\n") + 1
+    content = np.frombuffer(block, np.uint8)
+    ends = np.flatnonzero(content == ord("\n"))
+    is_end = np.searchsorted(np.flatnonzero(content == ord('"')), ends) % 2 == 0
+    if not is_end.all() and _stray_quotes(delimiter).search(block):
+        return None
+    cut = int(ends[is_end][-1]) + 1 if is_end.any() else 0
+    return cut if len(block) - cut <= STREAMED_BYTES else None
+
+
+@cache
+def _stray_quotes(delimiter: str) -> re.Pattern[bytes]:
+    beside = re.escape(delimiter.encode()) + rb'\r\n"'
+    return re.compile(rb'(?<=[^%b])"(?=[^%b])' % (beside, beside))
 
 
 def read_up_to(stream: Any, size: int) -> bytes:
