@@ -160,7 +160,7 @@ def test_blas_rests_between_the_passes_of_a_fit_and_not_where_a_preconditioner_i
         monkeypatch.setattr(DampedGram, name, told(name, getattr(DampedGram, name)))
     monkeypatch.setattr(logit, "FEW_NUMBERS", 0)
     rng = np.random.default_rng(0)
-    rows = as_rows(rng.normal(size=(500, 8)), labels=rng.integers(0, 3, 500))
+    rows = as_rows(rng.normal(size=(500, 8)), y=rng.integers(0, 3, 500))
     with threadpool_limits(2, user_api="blas"):
         assert logit.LogitSolver(rows, n_classes=3, solver="gram").fit(1e-3, tol=1e-9).converged
     assert seen == {"damped": {2}, "solve": {1}}

@@ -30,8 +30,8 @@ from eigenfeat import (
     VanishingComponents,
 )
 from eigenfeat.estimators.gem_streaming import warn_of_gaps
-from eigenfeat.estimators.streaming import CheckedRows
-from eigenfeat.rows import ArrayRows, Block, RandomAccessRows, Rows, as_rows
+from eigenfeat.estimators.streaming import BlockCheck
+from eigenfeat.rows import ArrayRows, Block, Rows, as_rows
 
 rng = np.random.default_rng(0)
 N, D = 600, 6
@@ -232,7 +232,7 @@ def test_labels_come_with_the_rows():
     ("model", "words"),
     [
         (KernelFisherClassifierCV(), r"KernelFisherClassifierCV needs its rows in memory here, and Stream is read a b"),
-        (KernelFisherRegressor(), r"KernelFisherRegressor needs its rows in memory.*eigenfeat\.rows\.held"),
+        (KernelFisherRegressor(), r"KernelFisherRegressor needs its rows in memory.*source\.load"),
         (GEMClassifier(classifier=LogisticRegression()), "A classifier of your own needs its features in memory"),
         (HypergraphFeatures(), "Moments of labels do not tell the hypergraph"),
         (LeastSquaresLDACV(), "LeastSquaresLDACV needs its rows in memory here"),
@@ -311,8 +311,8 @@ def test_batches_of_a_partial_fit_are_arrays():
 
 
 def test_a_checked_source_can_do_what_its_source_can():
-    checked = CheckedRows(ArrayRows(X, TEXT))
-    assert isinstance(checked, RandomAccessRows) and checked.n_rows == N
+    checked = ArrayRows(X, TEXT).map(BlockCheck(None, "a model", None, row_wise=True))
+    assert checked.random_access and checked.n_rows == N
     np.testing.assert_array_equal(checked.rows(slice(3, 5)), X[3:5])
 
 

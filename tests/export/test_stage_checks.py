@@ -23,7 +23,7 @@ from eigenfeat.features.maps import (
     SmoothSplineMap,
     SplineMap,
 )
-from eigenfeat.rows import RowStore
+from eigenfeat.rows.store import RowStore
 from eigenfeat.scores.autoencoder import HiddenLayer, TiedAutoencoder
 from eigenfeat.solvers import DenseVectors, DualVectors
 from eigenfeat.stages.affine import Affine

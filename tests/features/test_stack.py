@@ -45,7 +45,7 @@ def test_rows_of_a_fit_are_the_rows_of_the_chain(rows):
     stack, _ = fitted(rows, settings, seconds)
     kinds = [type(stage) for stage in stack.chain.stages]
     assert kinds == [WithConstant, FeatureLayer, WithConstant, FeatureLayer]
-    features = stack.rows.to_array()
+    features = stack.cached_rows(rows)
     assert features.y is rows.y
     np.testing.assert_allclose(features.to_array(), stack.chain.at(rows.X), atol=1e-10)
     assert set(seconds) == {"moments", "directions"}

@@ -23,11 +23,11 @@ def test_the_oldest_make_room():
         assert all(scores.of(place) is None for place in ("b", "c", "d", "large"))
 
 
-class CountingExpand(Decoder):
+class CountingDecoder(Decoder):
     n_expanded = 0
 
     def __call__(self, block):
-        CountingExpand.n_expanded += 1
+        CountingDecoder.n_expanded += 1
         return super().__call__(block)
 
 
@@ -40,11 +40,11 @@ def test_a_search_along_a_line_is_the_same_with_and_without_them(limit, again):
     with streaming(limit):
         made = StreamedObjective.of(source, totals, fit_intercept=True, smoothing=0.1, batch_size=None, n_jobs=None)
         objective = StreamedObjective(made.passes, source, made.blocks, alpha=0.1)
-        object.__setattr__(objective.blocks, "expand", CountingExpand())
+        object.__setattr__(objective.blocks, "decoder", CountingDecoder())
         start, end = (objective.at(C) for C in rng.normal(size=(2, 5, 3)))
-        CountingExpand.n_expanded = 0
+        CountingDecoder.n_expanded = 0
         value = objective._values_along(start, end, np.array([0.5, 0.25]))
-        assert CountingExpand.n_expanded == again
+        assert CountingDecoder.n_expanded == again
     for step, found in value.items():
         there = objective.at(start.coefficients + step * (end.coefficients - start.coefficients))
         assert found == pytest.approx(there.value, rel=1e-12)

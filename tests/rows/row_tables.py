@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from eigenfeat.moments import collect_moments
-from eigenfeat.rows import as_row_source, dense
+from eigenfeat.rows import as_rows
+from eigenfeat.rows.block import dense
 
 rng = np.random.default_rng(0)
 N = 211
@@ -45,7 +46,7 @@ def assert_same(source, rows=X, labels=None, weights=None, batch_size=None):
 
 def assert_same_moments(source, rows, labels=None, weights=None):
     found = collect_moments(source)
-    expected = collect_moments(as_row_source(rows.astype(source.dtype)), labels, weights)
+    expected = collect_moments(as_rows(rows.astype(source.dtype)), labels, weights)
     np.testing.assert_array_equal(found.classes, expected.classes)
     np.testing.assert_array_equal(found.counts, expected.counts)
     tolerance = 1e-12 if source.dtype == np.float64 else 1e-6

@@ -113,7 +113,7 @@ def test_a_file_that_breaks_off_is_named_and_leaves_the_checkpoint_intact(tmp_pa
 
 
 def test_what_cannot_be_repeated_or_opened_is_refused(tmp_path):
-    source = eigenfeat.rows.as_row_source(X, Y)
+    source = eigenfeat.rows.as_rows(X, Y)
     stream = eigenfeat.rows.open(lambda: iter([(X, Y)]))
     refused = pytest.raises(ValueError, match="must be repeatable: give random_state a number")
     with refused, eigenfeat.rows.streaming(checkpoint=tmp_path / "a"):

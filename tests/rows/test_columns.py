@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from eigenfeat.rows.columns import Reading, floating, shown
+from eigenfeat.rows.cache import shown
+from eigenfeat.rows.columns import Reading, floating
 
 NAMES = ["a", "b", "kind", "w"]
 

@@ -5,7 +5,7 @@ import pytest
 from row_tables import CODES, WEIGHTS, X, assert_same, chunkings
 
 import eigenfeat.rows
-from eigenfeat.rows import MemoryMapRows, RandomRows
+from eigenfeat.rows import MemoryMapRows, RandomAccessRows
 
 ALL = np.column_stack([X, CODES, WEIGHTS])
 
@@ -20,7 +20,7 @@ def path(tmp_path):
 def test_the_rows_that_were_written(path, batch_size):
     source = eigenfeat.rows.open(path, label=4, weight=5)
     assert isinstance(source, MemoryMapRows) and isinstance(source.array, np.memmap)
-    assert source.n_rows == len(X) and isinstance(source, RandomRows)
+    assert source.n_rows == len(X) and isinstance(source, RandomAccessRows)
     assert_same(source, labels=CODES, weights=WEIGHTS, batch_size=batch_size)
 
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from eigenfeat.rows import ArrayRows, Batch
+from eigenfeat.rows import ArrayRows
 from eigenfeat.rows.missing import column_means, without_gaps
+from eigenfeat.rows.streams import Batch
 
 ROWS = np.array([[1.0, 2.0], [np.nan, 4.0], [5.0, np.nan]], dtype=np.float32)
 BATCH = Batch(ROWS, np.array(list("xyz")), np.array([1.0, 2.0, 3.0]))

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from eigenfeat.rows import ArrayRows, BlockProducts, ChosenRows, products_with
+from eigenfeat.rows import ArrayRows
+from eigenfeat.rows.products import BlockProducts, products_with
+from eigenfeat.rows.rows import TakenRows
 
 
 @pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
@@ -12,7 +14,7 @@ def test_blocks_and_chosen_rows(store):
     rng = np.random.default_rng(0)
     X, C = rng.normal(size=(20, 4)), rng.normal(size=(4, 3))
     index = np.array([7, 2, 2, 19, 0])
-    for source, rows in ((ArrayRows(store(X)), X), (ChosenRows(ArrayRows(store(X)), index), X[index])):
+    for source, rows in ((ArrayRows(store(X)), X), (TakenRows(ArrayRows(store(X)), index), X[index])):
         products = products_with(source, C)
         total = np.zeros((4, 3))
         for selection in (slice(0, 3), slice(3, 5), np.array([4, 1])):
@@ -26,7 +28,7 @@ def test_blocks_and_chosen_rows(store):
 def test_sums_of_threads_add_up():
     rng = np.random.default_rng(0)
     X, C = rng.normal(size=(20, 4)), rng.normal(size=(4, 3))
-    for source in (ArrayRows(X), ChosenRows(ArrayRows(X), np.arange(20))):
+    for source in (ArrayRows(X), TakenRows(ArrayRows(X), np.arange(20))):
         whole = products_with(source, C)
         for part in (slice(0, 12), slice(12, 20)):
             products = whole.anew()

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from eigenfeat.rows import read_ahead
+from eigenfeat.rows.read_ahead import read_ahead
 
 
 def reading_threads():

@@ -30,7 +30,7 @@ def test_files_hold_the_results(tmp_path, suffix):
     assert eigenfeat.rows.write(path, MODEL.predict_proba, SOURCE, MODEL.classes_, batch_size=150) == 500
     found = eigenfeat.rows.open(path)
     assert found.names == ("no", "yes")
-    np.testing.assert_allclose(eigenfeat.rows.held(found), MODEL.predict_proba(X), rtol=1e-12)
+    np.testing.assert_allclose(eigenfeat.rows.found.to_array(), MODEL.predict_proba(X), rtol=1e-12)
     assert eigenfeat.rows.write(path, MODEL.predict, SOURCE) == 500  # in the place of the other
     if suffix == ".parquet":
         assert pytest.importorskip("pandas").read_parquet(path)["result"].tolist() == MODEL.predict(X).tolist()

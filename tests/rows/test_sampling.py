@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from eigenfeat.rows import ArrayRows, Rows, sampled
-from eigenfeat.rows.sampling import row_keys
+from eigenfeat.rows import ArrayRows, Rows
+from eigenfeat.rows.sampling import row_keys, sampled
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(500, 3)).round(1)

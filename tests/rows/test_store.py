@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from eigenfeat.rows import RowStore
+from eigenfeat.rows.store import RowStore
 
 rng = np.random.default_rng(0)
 X = np.where(rng.random((40, 25)) < 0.2, rng.normal(size=(40, 25)), 0.0)

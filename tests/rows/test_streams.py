@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from row_tables import X, assert_same, chunkings
 from scipy import sparse
 
-from eigenfeat.rows import Batch, FileRows
-from eigenfeat.rows.streams import joined, regrouped
+from eigenfeat.rows import FileRows
+from eigenfeat.rows.streams import Batch, joined, regrouped
 
 
 class Cut(FileRows):

@@ -10,7 +10,7 @@ from chains import CHAINS, X
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eigenfeat.rows import ArrayRows, Block, Rows, held
+from eigenfeat.rows import ArrayRows, Block, Rows
 from eigenfeat.rows.rows import MappedRows
 from eigenfeat.stages import Affine, Chain, Fitted, Softmax, WithConstant
 
@@ -66,7 +66,7 @@ def test_every_way_to_the_rows_gives_the_same(kind):
     }
     for name, (source, wanted) in sources.items():
         np.testing.assert_allclose(chain.at(source), wanted, rtol=1e-10, atol=1e-12, err_msg=name)
-    np.testing.assert_allclose(held(chain.over(Stream())), expected, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(chain.over(Stream()).to_array(), expected, rtol=1e-10, atol=1e-12)
 
 
 def test_the_result_does_not_depend_on_the_number_of_threads():
@@ -113,5 +113,5 @@ def test_numbers_take_the_type_of_the_rows_once_a_pass():
     rows = np.tile(X, (800, 1)).astype(np.float32)  # several blocks
     chain = Chain((Counted(),))
     chain.at(rows)
-    held(chain.over(ArrayRows(rows)))
+    chain.over(ArrayRows(rows)).to_array()
     assert Counted.asked == [np.float32, np.float32]

@@ -34,7 +34,7 @@ def test_lazy_and_held_projections_make_the_formed_matrix(data):
         index = np.array([30, 2, 2, 11])
         np.testing.assert_allclose(rows.rows(index), formed[index], rtol=1e-4, atol=1e-5)
         for block in rows.blocks(10):
-            np.testing.assert_allclose(block.X, formed[block.selection], rtol=1e-4, atol=1e-5)
+            np.testing.assert_allclose(block.X, formed[block.positions], rtol=1e-4, atol=1e-5)
 
 
 def test_layers_compose(data):

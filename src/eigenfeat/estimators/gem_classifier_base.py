@@ -249,8 +249,10 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
     def _last_rows(self, stack: Stack, training: Any) -> Any:
         """Features of the training rows for the passes of the last stage."""
         if isinstance(training, StreamedTraining):
-            return stack.held(self._inputs.over(with_class_weights(training.raw, self.class_weight, training.classes)))
-        return self._with_class_weights(stack.held(training.rows), training.classes)
+            return stack.cached_rows(
+                self._inputs.over(with_class_weights(training.raw, self.class_weight, training.classes))
+            )
+        return self._with_class_weights(stack.cached_rows(training.rows), training.classes)
 
     def _warn_of_memory(self, training: Any, *candidates: StackSettings) -> None:
         """Told before anything large is made; what streams hold is bounded by `eigenfeat.rows.streaming`."""

@@ -111,13 +111,13 @@ class FittedLayer:
     def stages(self) -> tuple[Stage, ...]:
         return (WithConstant(), self.stage) if self.constant else (self.stage,)
 
-    def held(self, rows: Rows) -> Rows:
+    def cached_rows(self, rows: Rows) -> Rows:
         """The layer's rows for many passes, its projections cached and the features made of them when asked for."""
         return layer_rows(_with_constant(rows, self.constant), self.stage)
 
     def over(self, rows: Rows) -> Rows:
         """The layer's rows for one more pass or two: those of a stream are not kept."""
-        return self.held(rows) if rows.random_access else Chain(self.stages).over(rows)
+        return self.cached_rows(rows) if rows.random_access else Chain(self.stages).over(rows)
 
     def feature_names(self, inputs: Sequence[str], prefix: str = "") -> list[str]:
         """Names of the columns: inputs, where kept, then pair, rank within the pair and function of the projection."""
@@ -137,9 +137,9 @@ class Stack:
     def chain(self) -> Chain:
         return Chain(tuple(stage for layer in self.layers for stage in layer.stages))
 
-    def held(self, rows: Rows) -> Rows:
+    def cached_rows(self, rows: Rows) -> Rows:
         """The features of training rows, with the last layer's projections, which every pass needs, in memory."""
-        return self.layers[-1].held(Stack(self.layers[:-1]).chain.over(rows))
+        return self.layers[-1].cached_rows(Stack(self.layers[:-1]).chain.over(rows))
 
     def feature_names(self, inputs: Sequence[str]) -> list[str]:
         names = list(inputs)

@@ -75,6 +75,10 @@ class BlockObjectives:
     left_out: LeftOutRows | None = None
     name: str = field(default_factory=lambda: uuid4().hex)
 
+    def __deepcopy__(self, memo: dict) -> BlockObjectives:
+        """A value: sums that are copied for a pass share it."""
+        return self
+
     def of(self, block: Block) -> Iterator[tuple[Block, LogitObjective]]:
         """The block in parts small enough to be expanded, each with its objective."""
         for part in self.decoder.parts(block):
@@ -168,7 +172,7 @@ class LossesAlong(Accumulator):
         self.digests = [digest_of(C) for C in np.hsplit(self.ends, 2)]
 
     def update(self, block: Block) -> None:
-        for part in self.blocks.expand.parts(block):
+        for part in self.blocks.decoder.parts(block):
             start, end = (self._scores(part, *point) for point in zip(self.digests, np.hsplit(self.ends, 2)))
             objective, way = self.blocks.over(part, None), end - start
             for i, step in enumerate(self.steps):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -60,6 +61,10 @@ class MappedAccumulator(Accumulator):
 
     def result(self) -> MappedAccumulator:
         return MappedAccumulator(self.accumulator.result(), None)
+
+    def __deepcopy__(self, memo: dict) -> MappedAccumulator:
+        """Copy the sum; the function, which may be a large model, is a value that copies share."""
+        return MappedAccumulator(deepcopy(self.accumulator, memo), self.function, self.step)
 
 
 def map_blocks(function: BlockFunction, block: Block, step: int | None) -> Iterator[Block]:

@@ -325,7 +325,10 @@ class ArrayRows(RandomAccessRows):
         The default is one block: nothing is gained by cutting what is there already.
         """
         step = batch_size or max(1, self.n_rows)
-        for start in range(0, max(1, self.n_rows), step):
+        if step >= self.n_rows:
+            yield Block(self.X, self.y, self.weight)
+            return
+        for start in range(0, self.n_rows, step):
             chosen = slice(start, start + step)
             yield Block(self.X[chosen], take(self.y, chosen), take(self.weight, chosen), start)
 

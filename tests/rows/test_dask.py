@@ -1,4 +1,4 @@
-"""Fits on a cluster of processes are fits in memory, however rows are cut and whichever worker dies."""
+"""Rows on a cluster: collections of every kind, fits that are those in memory, lost workers, lazy predictions."""
 
 import sys
 from types import ModuleType
@@ -7,9 +7,9 @@ import joblib
 import numpy as np
 import pytest
 from dask_data import UNEVEN, D, N, W, X, Y, collections
-from fatal_tasks import Fatal, FatalTask, KillsOnce, n_rows
 from scipy import sparse
 from sklearn.base import clone
+from worker_tasks import Fatal, FatalTask, KillsOnce, doubled, n_rows, odd, total
 
 from eigenfeat import (
     FisherLDA,
@@ -17,12 +17,13 @@ from eigenfeat import (
     GEMClassifierCV,
     GEMFeatures,
     KernelFisherClassifierCV,
+    KernelFisherRegressor,
     LeastSquaresCCA,
     MultinomialLogit,
 )
-from eigenfeat.rows import Block, ClassTotals, dense, streaming
-from eigenfeat.rows.dask_collections import dask_rows, is_dask
-from eigenfeat.rows.dask_rows import DaskRows, _seen
+from eigenfeat.rows import ClassCounts, DaskRows, dask_rows, streaming
+from eigenfeat.rows.block import dense
+from eigenfeat.rows.dask import dask_module, get_client, is_dask, joined_neighbours
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -36,7 +37,7 @@ def gem(**options):
 
 @pytest.fixture(scope="module")
 def cluster():
-    """Two processes of one thread, waited for on a busy machine too; test_dask_waiting.py has what is given up."""
+    """Two processes of one thread, given time to start again on a busy machine."""
     patient = {"distributed.scheduler.allowed-failures": 10, "distributed.deploy.lost-worker-timeout": "120s"}
     with dask.config.set(patient):
         local = distributed.LocalCluster(
@@ -94,18 +95,18 @@ PHASES = ["moments", "directions", "loss and gradient", "rows of a Gram matrix"]
 
 def test_workers_that_die_in_every_phase_change_nothing(cluster, tmp_path, monkeypatch):
     kills = {phase: KillsOnce(tmp_path / phase) for phase in PHASES}
-    summed, run = DaskRows._summed, DaskRows.run
+    reduce, starmap = DaskRows.reduce, DaskRows.starmap
 
-    def killing(self, statistic, name):
+    def killing_reduce(self, accumulator, name="rows"):
         if name not in kills:
-            return summed(self, statistic, name)
-        return summed(self, Fatal(statistic, kills[name]), name).statistic
+            return reduce(self, accumulator, name)
+        return reduce(self, Fatal(accumulator, kills[name]), name).accumulator
 
-    def killing_run(self, function, tasks):
-        return run(self, FatalTask(function, kills["directions"]), tasks)
+    def killing_starmap(self, function, tasks, nested=False):
+        return starmap(self, function if nested else FatalTask(function, kills["directions"]), tasks, nested)
 
-    monkeypatch.setattr(DaskRows, "_summed", killing)
-    monkeypatch.setattr(DaskRows, "run", killing_run)
+    monkeypatch.setattr(DaskRows, "reduce", killing_reduce)
+    monkeypatch.setattr(DaskRows, "starmap", killing_starmap)
     monkeypatch.setattr("eigenfeat.linear.preconditioner_table.MIN_GRAM_ROWS", 500)
     rows, labels, _ = collections((1000, 1000, 1000), D)
     found = gem(class_pairs="all").fit(rows, labels)
@@ -117,13 +118,13 @@ def test_workers_that_die_in_every_phase_change_nothing(cluster, tmp_path, monke
 def test_a_fit_whose_worker_dies_is_made_again(cluster, tmp_path):
     rows = dask_rows(*collections()[:2])
     fatal = FatalTask(n_rows, KillsOnce(tmp_path / "fit"))
-    assert rows.fits(fatal, [(rows, factor) for factor in (1, 2, 3)]) == [N, 2 * N, 3 * N]
+    assert rows.starmap(fatal, [(rows, factor) for factor in (1, 2, 3)], nested=True) == [N, 2 * N, 3 * N]
     assert (tmp_path / "fit").exists()
 
 
 def test_what_workers_cannot_import_is_named(cluster, monkeypatch):
     alone = ModuleType("only_here")
-    exec("from eigenfeat.rows import ClassTotals\nclass Mine(ClassTotals): pass", vars(alone))
+    exec("from eigenfeat.rows import ClassCounts\nclass Mine(ClassCounts): pass", vars(alone))
     monkeypatch.setitem(sys.modules, "only_here", alone)
     with pytest.raises(ModuleNotFoundError, match="No module named 'only_here'"):
         dask_rows(*collections()[:2]).reduce(alone.Mine())
@@ -159,32 +160,115 @@ def test_candidates_of_a_search_are_tasks_by_joblib(cluster):
 def test_a_class_that_most_partitions_lack(cluster):
     order = np.argsort(Y, kind="stable")
     rows, labels = da.from_array(X[order], chunks=(500, D)), da.from_array(Y[order], chunks=500)
-    totals = dask_rows(rows, labels).reduce(ClassTotals())
+    totals = dask_rows(rows, labels).reduce(ClassCounts())
     assert totals.classes.tolist() == ["iris", "rose", "tulip"] and totals.n_rows == N
     np.testing.assert_allclose(
         gem().fit(rows, labels).predict_proba(X), gem().fit(X[order], Y[order]).predict_proba(X), atol=1e-10
     )
 
 
-def in_halves(block):
-    return block.part(slice(0, block.n_rows // 2)), block.part(slice(block.n_rows // 2, None))
-
-
-def odd(block):
-    return (block.part(np.flatnonzero(block.y % 2)),)
-
-
 @pytest.mark.parametrize("kind", [np.array, sparse.csr_array])
-def test_parts_that_views_make_of_a_block_are_one_block_again(kind):
-    rows = np.arange(14.0, dtype=np.float32).reshape(7, 2)
-    block = Block(kind(rows), np.arange(7), np.arange(7.0))
-    for lenses, taken in (
-        ((in_halves,), slice(None)),
-        ((in_halves, odd), slice(1, None, 2)),
-        ((odd,), slice(1, None, 2)),
-    ):
-        seen = _seen(lenses, block, 5)
-        np.testing.assert_array_equal(dense(seen.X), rows[taken])
-        assert seen.X.dtype == np.float32 and seen.start == 5
-        assert seen.y.tolist() == seen.weight.tolist() == np.arange(7)[taken].tolist()
-    assert _seen((lambda _: (),), block, 5).n_rows == 0
+def test_workers_keep_what_functions_make_of_their_blocks(cluster, kind):
+    blocks = [dask.delayed((kind(X[i : i + 900].astype(np.float32)), Y[i : i + 900])) for i in range(0, N, 900)]
+    rows = dask_rows(blocks).map(odd, n_rows=None).map(doubled)
+    kept = rows.cache()
+    assert isinstance(kept, DaskRows) and kept.n_rows == N // 2
+    for source in (rows, kept):
+        together = list(source.blocks())
+        found = np.concatenate([dense(block.X) for block in together])
+        assert found.dtype == np.float32
+        np.testing.assert_array_equal(found, 2 * X[1::2].astype(np.float32))
+        assert np.concatenate([block.y for block in together]).tolist() == Y[1::2].tolist()
+
+
+def test_small_neighbours_are_joined():
+    assert joined_neighbours([5, 0, 2, 3, 9, 1], 4) == [(0, 1), (1, 4), (4, 5), (5, 6)]
+    assert joined_neighbours([1, 1], 10) == [(0, 2)]
+
+
+# ---------------------------------------------------------------------- collections
+
+
+def test_dataframes_lists_of_delayed_and_partitions_of_unknown_size(cluster):
+    dd, pd = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
+    expected = MultinomialLogit(1e-3).fit(X, Y)
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(kind=Y)
+    lazy = dd.from_pandas(frame, npartitions=3)
+    blocks = [dask.delayed((X[i : i + 800], Y[i : i + 800])) for i in range(0, N, 800)]
+    some = da.from_array(np.vstack([X, X[:50] + 100]), chunks=(700, D))
+    unknown = some[some[:, 0] < 50 + X[:, 0].max()]
+    labels = da.from_array(np.append(Y, Y[:50]), chunks=700)[some[:, 0] < 50 + X[:, 0].max()]
+    for given in ((lazy, "kind"), (blocks,), (unknown, labels)):
+        found = MultinomialLogit(1e-3).fit(*given)
+        np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-7, atol=1e-10)
+    assert list(MultinomialLogit(1e-3).fit(lazy, "kind").predict(lazy).compute()) == expected.predict(X).tolist()
+    (part,) = found.predict([dask.delayed(X[:9])])
+    assert np.array_equal(part.compute(), expected.predict(X[:9]))
+
+
+def test_partitions_that_fail_are_named(cluster):
+    def fails():
+        raise OSError("disk of tape 7 is gone")
+
+    good = dask.delayed((X[:500], Y[:500]))
+    with pytest.raises(ValueError, match="Partition 1 could not be made: disk of tape 7 is gone"):
+        MultinomialLogit().fit([good, dask.delayed(fails)()])
+    with pytest.raises(ValueError, match="Partition 1 has 5 columns where partition 0 has 6"):
+        MultinomialLogit().fit([good, dask.delayed((X[:500, :5], Y[:500]))])
+    with pytest.raises(ValueError, match="Partition 1 could not be made: Partition 1 has 500 rows and 499 labels"):
+        MultinomialLogit().fit([good, dask.delayed((X[:500], Y[:499]))])
+    with pytest.raises(ValueError, match="y has 2 partitions and X has 3"):
+        MultinomialLogit().fit([dask.delayed(X[:9])] * 3, [dask.delayed(Y[:9])] * 2)
+    with pytest.raises(ValueError, match=r"y of Dask rows must be a Dask array .* got ndarray"):
+        MultinomialLogit().fit(da.from_array(X), Y)
+    with pytest.raises(ValueError, match=r"contains NaN or infinity: the first is nan in row 701, column 2"):
+        spoilt = X.copy()
+        spoilt[700, 2] = np.nan
+        FisherLDA().fit(da.from_array(spoilt, chunks=(500, D)), da.from_array(Y, chunks=500))
+    with pytest.raises(ValueError, match="KernelFisherRegressor needs its rows in memory"):
+        KernelFisherRegressor().fit(*collections()[:2])
+
+
+def test_mixed_types_and_no_rows(cluster):
+    mixed = [dask.delayed((X[:500].astype(np.float32), Y[:500])), dask.delayed((X[500:900], Y[500:900]))]
+    assert MultinomialLogit().fit(mixed).coef_.dtype == np.float32
+    with pytest.raises(ValueError, match="There are no rows in any partition"):
+        MultinomialLogit().fit([dask.delayed((X[:0], Y[:0]))])
+
+
+def test_what_is_dask_is_known_by_name():
+    assert is_dask(da.ones((3, 2))) and is_dask([dask.delayed(1)])
+    assert not is_dask(X) and not is_dask([[1.0, 2.0]]) and not is_dask([])
+
+
+# ---------------------------------------------------------------------- tasks
+
+
+def test_tasks_make_passes_of_their_own(cluster):
+    rows = dask_rows(*collections()[:2])
+    with streaming() as run:
+        assert rows.starmap(total, [(rows, factor) for factor in range(3)], nested=True) == [0, N, 2 * N]
+    assert [done.name for done in run.passes] == ["labels of a fit"] * 3
+
+
+def test_errors_of_tasks_are_raised_as_they_are(cluster):
+    rows = dask_rows(*collections()[:2])
+    for nested in (False, True):
+        with pytest.raises(ZeroDivisionError):
+            rows.starmap(divmod, [(1, 1), (1, 0)], nested)
+
+
+def test_with_a_checkpoint_fits_are_made_in_order(cluster, tmp_path):
+    rows = dask_rows(*collections()[:2])
+    with streaming(checkpoint=tmp_path / "fit.checkpoint") as run:
+        assert rows.starmap(total, [(rows, 1), (rows, 2)], nested=True) == [N, 2 * N]
+        assert [done.name for done in run.passes] == ["labels of a fit"] * 2
+
+
+def test_the_client_in_force_is_the_one_that_was_started(cluster):
+    assert get_client() is cluster
+
+
+def test_without_dask_the_way_out_is_said():
+    with pytest.raises(ImportError, match=r"pip install \"eigenfeat\[dask\]\""):
+        dask_module("dask_that_is_not_there")

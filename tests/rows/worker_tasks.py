@@ -1,4 +1,4 @@
-"""Tasks that kill the worker that runs them, for test_dask_rows.py.
+"""Tasks of workers for test_dask.py, some of which kill the worker that runs them.
 
 A module of its own, whose folder is on the path of the workers too: that of a test is not, however it was started.
 """
@@ -6,7 +6,9 @@ A module of its own, whose folder is on the path of the workers too: that of a t
 import os
 import signal
 
-from eigenfeat.rows import Accumulator, ClassTotals
+import numpy as np
+
+from eigenfeat.rows import Accumulator, Block, ClassCounts
 
 
 class KillsOnce:
@@ -22,17 +24,17 @@ class KillsOnce:
 
 
 class Fatal(Accumulator):
-    """A statistic whose first update kills the worker."""
+    """An accumulator whose first update kills the worker."""
 
-    def __init__(self, statistic, kill):
-        self.statistic, self.kill = statistic, kill
+    def __init__(self, accumulator, kill):
+        self.accumulator, self.kill = accumulator, kill
 
     def update(self, block):
         self.kill()
-        self.statistic.update(block)
+        self.accumulator.update(block)
 
     def merge(self, other):
-        self.statistic.merge(other.statistic)
+        self.accumulator.merge(other.accumulator)
 
 
 class FatalTask:
@@ -48,4 +50,17 @@ class FatalTask:
 
 def n_rows(rows, factor):
     """A fit of its own: one pass."""
-    return factor * rows.reduce(ClassTotals(), "labels").n_rows
+    return factor * rows.reduce(ClassCounts(), "labels").n_rows
+
+
+def odd(block):
+    return block.take(np.flatnonzero(np.arange(block.start, block.start + block.n_rows) % 2))
+
+
+def doubled(block):
+    return Block(2 * block.X, block.y, block.weight, block.start)
+
+
+def total(rows, factor):
+    """Makes a pass and looks at a row, on a worker."""
+    return factor * int(rows.reduce(ClassCounts(), "labels of a fit").counts.sum()) + next(rows.blocks(1)).start
