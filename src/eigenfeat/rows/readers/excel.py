@@ -24,7 +24,11 @@ def read_spreadsheet(place: str, opened: Callable[[], Any]) -> pa.Table:
     """
     rows_of = _reader()
     with explained(place), opened() as stream:
-        sheets = rows_of(io.BytesIO(stream.read()))
+        content = io.BytesIO(stream.read())
+        try:
+            sheets = rows_of(content)
+        except Exception as problem:  # of as many types as there are parts of a workbook
+            raise ValueError(str(problem) or type(problem).__name__) from problem
         rows = next((rows for rows in sheets if rows), [])
     if not rows:
         raise BadFile(place, ["it is empty: no rows, and no feature columns"])
@@ -43,21 +47,26 @@ def _reader() -> Callable[[io.BytesIO], list[list[list[Any]]]]:
     try:
         from python_calamine import CalamineWorkbook
     except ImportError:
-        try:
-            from openpyxl import load_workbook
-        except ImportError:
-            raise ImportError(
-                'spreadsheets are read by openpyxl or python-calamine: pip install "eigenfeat[excel]"'
-            ) from None
-        return lambda stream: [
-            _without_blank_rows(sheet.iter_rows(values_only=True))
-            for sheet in load_workbook(stream, read_only=True, data_only=True).worksheets
-        ]
+        return _openpyxl_reader()
 
     def read(stream: io.BytesIO) -> list[list[list[Any]]]:
         book = CalamineWorkbook.from_filelike(stream)
-        names = book.sheet_names
-        return [_without_blank_rows(book.get_sheet_by_name(name).to_python()) for name in names]
+        return [_without_blank_rows(book.get_sheet_by_name(name).to_python()) for name in book.sheet_names]
+
+    return read
+
+
+def _openpyxl_reader() -> Callable[[io.BytesIO], list[list[list[Any]]]]:
+    try:
+        from openpyxl import load_workbook
+    except ImportError:
+        raise ImportError(
+            'spreadsheets are read by openpyxl or python-calamine: pip install "eigenfeat[excel]"'
+        ) from None
+
+    def read(stream: io.BytesIO) -> list[list[list[Any]]]:
+        sheets = load_workbook(stream, read_only=True, data_only=True).worksheets
+        return [_without_blank_rows(sheet.iter_rows(values_only=True)) for sheet in sheets]
 
     return read
 

@@ -74,6 +74,11 @@ class Location:
         return isinstance(self.filesystem, fs.LocalFileSystem)
 
     @property
+    def is_pipe(self) -> bool:
+        """Whether the path is neither a file nor a folder, so that it can be read once only."""
+        return self.is_local and os.path.exists(self.path) and not os.path.isfile(self.path)
+
+    @property
     def identity(self) -> str:
         """Name, size and time of the file."""
         info = self.filesystem.get_file_info(self.path)

@@ -132,19 +132,20 @@ def _opened(given: Any, options: ReadOptions) -> Rows:
         )
     from eigenfeat.rows.readers.arrays import MemoryMapRows, load_npy  # pyarrow takes a moment to import
     from eigenfeat.rows.readers.locations import locate
-    from eigenfeat.rows.readers.sources import is_svmlight, open_source
+    from eigenfeat.rows.readers.sources import STANDARD_INPUT, open_source
     from eigenfeat.rows.readers.svmlight import SvmlightRows
 
-    if is_svmlight(given):
-        return SvmlightRows(locate(given), options)
-    if isinstance(given, str | os.PathLike) and os.fspath(given).lower().endswith(".npy"):
-        locations = locate(given)
-        if len(locations) == 1:
-            return MemoryMapRows(load_npy(locations[0]), options, locations[0].place, locations[0].identity)
-    source = open_source(given, options.delimiter, options.encoding)
-    if source.is_read_once:
+    if given == STANDARD_INPUT:
+        raise ValueError("the standard input cannot be read again at every pass: write what it holds to a file.")
+    locations = locate(given)
+    first = locations[0]
+    if any(location.is_pipe for location in locations):
         raise ValueError(f"{given} is no file: it cannot be read again at every pass. Write what it holds to a file.")
-    return _table_rows(source, options)
+    if all(location.format == "svmlight" for location in locations):
+        return SvmlightRows(locations, options)
+    if len(locations) == 1 and first.format == "npy":
+        return MemoryMapRows(load_npy(first), options, first.place, first.identity)
+    return _table_rows(open_source(given, options.delimiter, options.encoding), options)
 
 
 def _table_rows(source: Any, options: ReadOptions) -> TableRows:

@@ -46,7 +46,7 @@ def open_source(given: Given, delimiter: str | None = None, encoding: str | None
     if given == STANDARD_INPUT:
         return _of_stream(sys.stdin.buffer, "the standard input", delimiter, encoding)
     locations = locate(given)
-    if len(locations) == 1 and is_pipe(locations[0]):
+    if len(locations) == 1 and locations[0].is_pipe:
         place = locations[0].place
         return _of_stream(open(place, "rb"), place, delimiter, encoding)
     open_one = partial(_of_file, delimiter=delimiter, encoding=encoding)
@@ -59,11 +59,6 @@ def open_source(given: Given, delimiter: str | None = None, encoding: str | None
 def is_svmlight(given: Given) -> bool:
     """Return whether rows are sparse and have no named columns, so that they are no table."""
     return given != STANDARD_INPUT and all(location.format == "svmlight" for location in locate(given))
-
-
-def is_pipe(location: Location) -> bool:
-    """Return whether a path is neither a file nor a folder, so that it can be read once only."""
-    return location.is_local and os.path.exists(location.path) and not os.path.isfile(location.path)
 
 
 def _of_file(location: Location, delimiter: str | None, encoding: str | None) -> TableSource:

@@ -73,8 +73,6 @@ class TableSource(ABC):
         Cells are text that may mean numbers; `parts` can be asked to read them as such.
     is_array : bool
         Columns have no names of their own but are numbered, x0 and so on.
-    is_read_once : bool
-        The standard input or a pipe.
     """
 
     place: str
@@ -82,7 +80,6 @@ class TableSource(ABC):
     notes: list[str] = field(default_factory=list)
     is_text: bool = False
     is_array: bool = False
-    is_read_once: bool = False
 
     @property
     def names(self) -> list[str]:

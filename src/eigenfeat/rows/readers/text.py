@@ -203,7 +203,7 @@ class TextSource(TableSource):
             raise BadFile(place, self.dialect.problems())
         schema = pa.schema([(name, pa.string()) for name in self.dialect.names])
         notes = [f"{place}: {note}" for note in self.dialect.notes]
-        super().__init__(place, schema, notes, is_text=True, is_read_once=location is None)
+        super().__init__(place, schema, notes, is_text=True)
         self._opened, self._location = opened, location
         # Two columns may differ in blanks that are no part of names: the parser knows them by numbers.
         self._keys = {name: f"{j}" for j, name in enumerate(self.names)}
@@ -334,7 +334,7 @@ class TextSource(TableSource):
 
     def where(self, index: int) -> str:
         """Return the line that the row of this index ends in."""
-        if self.is_read_once:
+        if self._location is None:
             return row_number(index)
         with self._opened() as stream:
             text = io.TextIOWrapper(io.BufferedReader(JoinedStream(b"", stream)), self.dialect.encoding, "replace", "")
