@@ -6,7 +6,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -72,27 +71,27 @@ class TableRows(FileRows):
     def collect(self) -> Block:
         """Return all rows at once, missing features as NaN: one pass, also over what can be read only once."""
         blocks: list[Block] = []
-        labels, starts = [], []
+        parts: list[tuple[str, Callable[[int], str]]] = []
+        labels, ends = [], [0]
         for part, first_row, table in self._parts(PART_ROWS, {}):
             where = _shifted(part.where, first_row)
-            starts.append((sum(block.n_rows for block in blocks), where))
+            parts.append((part.place, where))
             blocks.append(
                 Block(self._features(table, part.place, where), None, self._weights(table, part.place, where))
             )
             labels.append(table.select(list(self.columns.labels)))
-        if not any(block.n_rows for block in blocks):
+            ends.append(ends[-1] + len(table))
+        if not ends[-1]:
             raise BadFile(self.place, ["it has no rows"])
-        rows = concatenate_and_free(blocks)
-        y = self._collected_labels(pa.concat_tables(labels, promote_options="permissive"), starts)
-        return replace(rows, y=y)
 
-    def _collected_labels(self, table: pa.Table, starts: list[tuple[int, Callable[[int], str]]]) -> np.ndarray | None:
-        def where(index: int) -> str:
-            start, part_where = starts[bisect_right(starts, index, key=itemgetter(0)) - 1]
-            return part_where(index - start)
+        def place_of(index: int) -> str:
+            number = bisect_right(ends, index) - 1
+            place, where = parts[number]
+            return where(index - ends[number]) + ("" if place == self.place else f" of {place}")
 
-        labels = [collected_labels(table.column(name), name, self.source, where) for name in self.columns.labels]
-        return self.columns.joined_labels(labels)
+        together = pa.concat_tables(labels, promote_options="permissive")
+        columns = [collected_labels(together.column(name), name, self.source, place_of) for name in self.columns.labels]
+        return replace(concatenate_and_free(blocks), y=self.columns.joined_labels(columns))
 
     # ------------------------------------------------------------------ parts of a pass
 
