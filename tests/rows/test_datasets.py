@@ -162,7 +162,9 @@ def test_missing_labels_are_refused(tmp_path):
 
 
 def test_text_among_the_features(path):
-    with pytest.raises(ValueError, match=rf"column 'kind' holds '{TEXT[0]}' in row 1, and .* more: features must be numbers"):
+    with pytest.raises(
+        ValueError, match=rf"column 'kind' holds '{TEXT[0]}' in row 1, and .* more: features must be numbers"
+    ):
         list(eigenfeat.rows.open(path).blocks())
 
 

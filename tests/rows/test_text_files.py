@@ -81,13 +81,17 @@ def test_missing_cells(tmp_path, cell):
 
 def test_a_label_that_says_it_is_missing_is_refused(tmp_path):
     path = written(tmp_path / "t.csv", "a,country\n3,DE\n1,NA\n")
-    with pytest.raises(ValueError, match=r"'country' of .*t\.csv holds 'NA', .*missing, in line 3: .* spell it another"):
+    with pytest.raises(
+        ValueError, match=r"'country' of .*t\.csv holds 'NA', .*missing, in line 3: .* spell it another"
+    ):
         list(eigenfeat.rows.open(path, label="country").blocks())
 
 
 def test_text_in_the_first_rows(tmp_path):
     path = written(tmp_path / "t.csv", "a,b\n1,2\n3,oops\n")
-    with pytest.raises(ValueError, match=r"t\.csv: column 'b' holds 'oops' in line 3: features must be numbers.*drop=\['b'\]"):
+    with pytest.raises(
+        ValueError, match=r"t\.csv: column 'b' holds 'oops' in line 3: features must be numbers.*drop=\['b'\]"
+    ):
         held_sum(eigenfeat.rows.open(path))
 
 
