@@ -82,8 +82,10 @@ def _column(cells: Sequence[Any]) -> pa.Array:
     if known and all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in known):
         is_whole = all(float(cell).is_integer() and abs(cell) < 2**53 for cell in known)
         return pa.array([None if c is None else int(c) if is_whole else float(c) for c in cells])
-    if known and (all(isinstance(cell, bool) for cell in known) or all(isinstance(cell, date) for cell in known)):
+    if known and all(isinstance(cell, bool) for cell in known):
         return pa.array(cells)
+    if known and all(isinstance(cell, date) for cell in known):
+        return pa.array(cells, pa.timestamp("us"))
     return pa.array([None if cell is None else _written(cell) for cell in cells], pa.string())
 
 
