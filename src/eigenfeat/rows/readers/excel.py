@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
-from datetime import date
+from datetime import date, datetime, time
 from typing import Any
 
 import pyarrow as pa
@@ -85,7 +85,8 @@ def _column(cells: Sequence[Any]) -> pa.Array:
     if known and all(isinstance(cell, bool) for cell in known):
         return pa.array(cells)
     if known and all(isinstance(cell, date) for cell in known):
-        return pa.array(cells, pa.timestamp("us"))
+        days = [cell if cell is None or isinstance(cell, datetime) else datetime.combine(cell, time()) for cell in cells]
+        return pa.array(days, pa.timestamp("us"))
     return pa.array([None if cell is None else _written(cell) for cell in cells], pa.string())
 
 
