@@ -351,7 +351,9 @@ class JoinedSource(TableSource):
             fragments.append(kind.make_fragment(str(index), self.locations[index].filesystem, guarantee))
         schema = self.schema
         if self.is_text:  # what their cells mean is not known yet: nothing is compared with null
-            schema = pa.schema([field if field.name in self._values else field.with_type(pa.null()) for field in schema])
+            schema = pa.schema(
+                [field if field.name in self._values else field.with_type(pa.null()) for field in schema]
+            )
         dataset = ds.FileSystemDataset(fragments, schema, kind, self.locations[0].filesystem)
         return sorted(int(fragment.path) for fragment in dataset.get_fragments(filter))
 
