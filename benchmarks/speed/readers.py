@@ -22,10 +22,11 @@ from time import perf_counter, process_time
 
 HERE = Path(__file__).resolve()
 N_COLUMNS, BATCH = 50, 40_000
+FILES = ("many groups.parquet", "one group.parquet", "numbers.csv", "words.csv")
 
 
-def write(folder: Path, n_rows: int) -> list[Path]:
-    """The same kind of rows in files of several kinds."""
+def write(folder: Path, n_rows: int) -> None:
+    """Write the same kind of rows to files of several kinds."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.csv
@@ -36,12 +37,11 @@ def write(folder: Path, n_rows: int) -> list[Path]:
     columns = {f"x{j}": rng.random(n_rows, dtype=np.float32) for j in range(N_COLUMNS)}
     table = pa.table(columns | {"y": y})
     words = pa.table(columns | {"y": np.array(["rose", "tulip", "iris"])[y % 3]})
-    paths = [folder / name for name in ("many groups.parquet", "one group.parquet", "numbers.csv", "words.csv")]
+    paths = [folder / name for name in FILES]
     for path, size in zip(paths, (n_rows // 12, n_rows)):
         pyarrow.parquet.write_table(table, path, row_group_size=size, compression="none", use_dictionary=False)
     for path, part in zip(paths[2:], (table, words)):  # of a fifth of the rows: text is long
         pyarrow.csv.write_csv(part.slice(0, n_rows // 5), path)
-    return paths
 
 
 def passes(path: str, way: str) -> dict[str, float]:
@@ -53,6 +53,7 @@ def passes(path: str, way: str) -> dict[str, float]:
     import eigenfeat.rows
 
     took, began = [], process_time()
+    source = None
     n_rows = set()
     for _ in range(3):
         start = perf_counter()
@@ -62,7 +63,7 @@ def passes(path: str, way: str) -> dict[str, float]:
             blocks = pyarrow.dataset.dataset(path, format=kind).to_batches(**options)
             n_rows.add(sum(block.num_rows for block in blocks))
         else:
-            source = passes.__dict__.setdefault("source", eigenfeat.rows.open(path, label="y"))
+            source = source or eigenfeat.rows.open(path, label="y")
             n_rows.add(sum(len(block.y if hasattr(block, "y") else block.labels) for block in source.blocks()))
         took.append(perf_counter() - start)
     assert len(n_rows) == 1, n_rows
@@ -84,16 +85,22 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--pass", dest="one", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--write", type=Path, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.one:
         print(json.dumps(passes(*asked.one)))
+        return
+    if asked.write:
+        write(asked.write, asked.rows)
         return
     this = HERE.parents[2] / "src"
     ways = {"this": this, **({"other": asked.other.resolve()} if asked.other else {}), "pyarrow's scanner": this}
     print(f"{asked.rows:,} rows of {N_COLUMNS} columns, medians of {asked.rounds} rounds")
     print(f"{'file':<22}{'way':<20}{'first s':>9}{'best s':>9}{'CPU s':>8}{'MB':>7}")
     with tempfile.TemporaryDirectory() as folder:
-        for path in write(Path(folder), asked.rows):
+        # In a process of its own: what this one has in memory counts for the peak of those it starts.
+        subprocess.run([sys.executable, str(HERE), "--write", folder, "--rows", str(asked.rows)], check=True)
+        for path in (Path(folder) / name for name in FILES):
             found: dict[str, list[dict[str, float]]] = {way: [] for way in ways}
             for _ in range(asked.rounds):
                 for way, source in ways.items():

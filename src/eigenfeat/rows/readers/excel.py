@@ -85,11 +85,12 @@ def _column(cells: Sequence[Any]) -> pa.Array:
     if known and all(isinstance(cell, bool) for cell in known):
         return pa.array(cells)
     if known and all(isinstance(cell, date) for cell in known):
-        days = [
-            cell if cell is None or isinstance(cell, datetime) else datetime.combine(cell, time()) for cell in cells
-        ]
-        return pa.array(days, pa.timestamp("us"))
+        return pa.array([_as_datetime(cell) for cell in cells], pa.timestamp("us"))
     return pa.array([None if cell is None else _written(cell) for cell in cells], pa.string())
+
+
+def _as_datetime(cell: Any) -> datetime | None:
+    return cell if cell is None or isinstance(cell, datetime) else datetime.combine(cell, time())
 
 
 def _written(cell: Any) -> str:
