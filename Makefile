@@ -9,7 +9,7 @@ demo: $(VENV)/.demo
 	$(BIN)/eigenfeat demo
 
 test: $(VENV)/.dev
-	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
 	OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/pytest -n 2 tests src
 
 # The oldest versions that pyproject.toml admits.
@@ -25,7 +25,7 @@ docs: $(VENV)/.docs
 	OPENBLAS_NUM_THREADS=1 $(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build
 
 lint: $(VENV)/.dev
-	$(BIN)/ruff check --fix . && $(BIN)/ruff format . && $(BIN)/mypy
+	$(BIN)/ruff check --fix . && $(BIN)/ruff format . && $(BIN)/mypy && $(BIN)/lint-imports
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "eigenfeat needs Python 3.11 or newer; set PYTHON=/path/to/python3.11")'

@@ -16,7 +16,7 @@ class BatchRows(Rows):
     """Labelled rows of ``open_batches()``, a function that starts the stream anew: one call a pass.
 
     Width and type are all that must be known beforehand. A source whose rows can be asked for in any order derives from
-    `RandomAccessRows` and writes ``n_rows`` and ``rows`` instead.
+    `RandomAccessRows` and writes ``n_rows`` and ``block`` instead.
     """
 
     open_batches: Callable[[], Iterator[tuple[np.ndarray, np.ndarray]]]

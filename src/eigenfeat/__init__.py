@@ -10,14 +10,10 @@ import pkgutil
 
 import lazy_loader
 
-from eigenfeat._moved import MOVED, announce
-
 __version__ = "0.1.0"
 
 _public, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 _rooms = {module.name for module in pkgutil.iter_modules(__path__)}
-
-announce()
 
 
 def __getattr__(name: str):
@@ -25,7 +21,4 @@ def __getattr__(name: str):
         return _public(name)
     if name in _rooms:
         return importlib.import_module(f"eigenfeat.{name}")
-    place = MOVED.get(f"eigenfeat.{name}")
-    if place:
-        raise AttributeError(f"eigenfeat.{name} is gone: use {place}.")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

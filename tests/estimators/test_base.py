@@ -73,13 +73,9 @@ def test_what_is_no_moments_is_refused_with_the_way_out():
         FisherLDA(shrinkage="auto").fit_moments(collect_moments(X, y))
 
 
-def test_names_of_earlier_versions_say_what_they_are_called_now():
-    with pytest.raises(TypeError, match="no parameter 'centre' any more: it is called centred"):
-        OrientedPCA(centre=False)
-    model = FisherLDA().fit(*load_iris(return_X_y=True))
-    with pytest.raises(AttributeError, match="it is now offsets_"):
-        model.offset_  # noqa: B018
-    X, _ = load_iris(return_X_y=True)
+def test_components_and_offsets_are_the_projection():
+    X, y = load_iris(return_X_y=True)
+    model = FisherLDA().fit(X, y)
     np.testing.assert_allclose(X @ model.components_.T + model.offsets_, model.transform(X), atol=1e-10)
 
 

@@ -70,19 +70,6 @@ def test_the_hidden_layer_is_what_transform_returns():
     assert list(model.get_feature_names_out()) == [f"denoisingautoencoder{h}" for h in range(7)]
 
 
-@pytest.mark.parametrize(("old", "new"), [("noise", "corruption"), ("noise_level", "corruption_level")])
-def test_parameters_under_their_old_names_are_refused_with_the_new_ones(old, new):
-    with pytest.raises(TypeError, match=f"no parameter '{old}' any more: it is called {new}"):
-        DenoisingAutoencoder(**{old: 0.3})
-
-
-def test_the_variance_under_its_old_name_is_refused_with_the_new_one():
-    model = DenoisingAutoencoder(3, max_iter=1).fit(np.random.default_rng(0).normal(size=(30, 2)))
-    with pytest.raises(AttributeError, match="it is now corruption_variance_"):
-        model.noise_variance_  # noqa: B018
-    assert not hasattr(model, "noise_variance_")
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [

@@ -1,4 +1,4 @@
-"""The edge: how rows are checked, old names, and the verbs that answer from a fitted value."""
+"""The edge: how rows are checked, and the verbs that answer from a fitted value."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,6 @@ from eigenfeat.estimators.edge import (
     PredictionsMixin,
     ScoresMixin,
     flat,
-    renamed_parameters,
     winners,
 )
 from eigenfeat.estimators.validation import check_class_labels
@@ -24,8 +23,6 @@ X = rng.normal(size=(30, 4))
 
 class Means(ScoresMixin, ComponentsMixin, Estimator):
     """Inner products with class means: features, scores and probabilities."""
-
-    _renamed_attributes = {"centres_": "means_"}
 
     def fit(self, X, y):
         X, y = self._check(X, y)
@@ -82,27 +79,6 @@ def test_who_takes_sparse_rows_says_so():
     np.testing.assert_allclose(Means().fit(sparse.csr_array(X), y).means_, Means().fit(X, y).means_)
     with pytest.raises(TypeError, match=r"[Ss]parse"):
         Line().fit(sparse.csr_array(X), y)
-
-
-def test_an_attribute_under_its_old_name_says_the_new_one_and_others_fail_as_ever():
-    model = Means()
-    with pytest.raises(AttributeError, match="Means has no attribute 'centres_' any more: it is now means_"):
-        _ = model.centres_
-    with pytest.raises(AttributeError, match="nothing_like_it"):
-        _ = model.nothing_like_it
-    assert not hasattr(model, "centres_")
-
-
-def test_a_parameter_under_its_old_name_says_the_new_one():
-    @renamed_parameters(width="it is called size")
-    class Named(Estimator):
-        def __init__(self, size=1):
-            self.size = size
-
-    assert Named(2).size == Named(size=2).size == 2
-    assert Named().get_params() == {"size": 1}
-    with pytest.raises(TypeError, match="Named has no parameter 'width' any more: it is called size"):
-        Named(width=3)
 
 
 def test_decision_values_of_two_classes_are_a_vector():

@@ -142,12 +142,6 @@ def test_defaults_are_the_same_everywhere(cls):
     assert {name: parameters[name] for name in shared} == shared | chosen
 
 
-@pytest.mark.parametrize("cls", [GEMFeatures, GEMClassifier, GEMRegressor])
-def test_the_old_name_of_max_components_is_refused(cls):
-    with pytest.raises(TypeError, match=r"no parameter 'max_features' any more: it is called max_components"):
-        cls(max_features=3)
-
-
 @pytest.mark.parametrize("options", [{}, {"shrinkage": "auto"}, {"class_pairs": "hypercube"}, {"noise": "covariance"}])
 def test_moments_alone_give_the_features_of_the_rows(digits, options):
     X, y, X_new, _ = digits

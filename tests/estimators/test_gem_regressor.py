@@ -40,8 +40,3 @@ def test_inputs_are_kept_once_for_all_contractions():
     assert len(model.stacks_) == 3
     assert model.coef_.shape == (3, X.shape[1] + 1 + 6 * n_directions)
     np.testing.assert_allclose(model.predict(X), model.fitted_.features.at(X) @ model.coef_.T + model.intercept_)
-
-
-def test_the_old_name_of_n_slices_is_refused():
-    with pytest.raises(TypeError, match="no parameter 'n_bins' any more: it is called n_slices"):
-        GEMRegressor(n_bins=4)

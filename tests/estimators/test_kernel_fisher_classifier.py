@@ -317,19 +317,6 @@ def test_a_joint_problem_is_an_eigenproblem():
             kfd(multi_class="joint", **options).fit(DIGITS, LABELS)
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ({"huber_sigma": 0.3}, r"loss=Huber\(sigma\)"),
-        ({"epsilon": 0.3}, r"loss=EpsilonInsensitive\(epsilon\)"),
-        ({"expansion": "long"}, "expand_over, 'rows' for 'short' and 'transformed' for 'long'"),
-    ],
-)
-def test_old_names_say_the_new_ones(old, new):
-    with pytest.raises(TypeError, match=new):
-        kfd(**old)
-
-
 def test_joint_probabilities_come_from_rows_left_out():
     """A close fit is sure of every training row; on others it must not be."""
     images = DIGITS + np.random.RandomState(0).normal(scale=0.3, size=DIGITS.shape)

@@ -91,8 +91,6 @@ def test_bad_grids_are_named():
         kfd_search(alphas=[]).fit(X, Y)
     with pytest.raises(ValueError, match="gammas must be"):
         kfd_search(gammas=[-1.0]).fit(X, Y)
-    with pytest.raises(TypeError, match="expand_over"):
-        kfd_search(expansion="long")
 
 
 FOLDS = StratifiedKFold(4, shuffle=True, random_state=3)

@@ -49,5 +49,3 @@ def test_a_fit_leaves_a_chain_of_one_expansion():
 def test_an_eigenproblem_is_for_two_values():
     with pytest.raises(ValueError, match="real targets: 'linear'"):
         kfd_regressor(solver="eigen").fit(X, X[:, 0])
-    with pytest.raises(TypeError, match=r"loss=Huber\(sigma\)"):
-        kfd_regressor(huber_sigma=0.3)

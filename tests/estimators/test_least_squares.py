@@ -19,7 +19,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigenfeat import (
     HypergraphFeatures,
-    HypergraphFeaturesCV,
     LeastSquaresCCA,
     LeastSquaresCCACV,
     LeastSquaresFeatures,
@@ -303,13 +302,6 @@ def test_what_cannot_be_done_is_refused_with_the_way_out(case):
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match=message):
         estimator.fit(X, y, **fit_params)
-
-
-@pytest.mark.parametrize("cls", [HypergraphFeatures, HypergraphFeaturesCV])
-def test_the_old_name_of_the_graph_says_the_new_one(cls):
-    with pytest.raises(TypeError, match="no parameter 'expansion' any more: write graph="):
-        cls(expansion="star")
-    assert cls(graph="zhou").get_params()["graph"] == "zhou"
 
 
 def test_a_precomputed_kernel_is_dense_and_square():

@@ -110,8 +110,3 @@ def test_models_of_wide_sparse_data_survive_a_file(tmp_path, form):
     again = load(save(model, tmp_path / "wide.skops"))
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
     np.testing.assert_array_equal(again.components_, model.components_)
-
-
-def test_the_place_where_saving_was_says_where_it_is():
-    with pytest.raises(AttributeError, match=r"eigenfeat.persistence is gone: use eigenfeat.export"):
-        eigenfeat.persistence  # noqa: B018

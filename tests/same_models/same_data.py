@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 from sklearn import datasets
 
@@ -15,7 +16,7 @@ N_TEST = 15
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class Data:
     """Rows to fit, rows held out, and what else a fit may take."""
 
     X: Any
@@ -31,40 +32,24 @@ class Rows:
         object.__setattr__(self, "groups", rng.integers(0, n // 4, size=n))
 
 
-Source = Callable[[], Rows]
+Source = Callable[[], Data]
 
 
-def split(X, y, n_train: int, seed: int = 0) -> Rows:
+def split(X, y, n_train: int, seed: int = 0) -> Data:
     """The first rows of a shuffle to fit, the next ones held out."""
     order = np.random.default_rng(seed).permutation(X.shape[0])
     train, test = order[:n_train], order[n_train : n_train + N_TEST]
-    return Rows(X[train], y[train], X[test])
+    return Data(X[train], y[train], X[test])
 
 
 def standardised(X: np.ndarray) -> np.ndarray:
     return (X - X.mean(axis=0)) / X.std(axis=0)
 
 
-def as_csr(source: Source) -> Source:
-    def make() -> Rows:
-        rows = source()
-        return replace(rows, X=sparse.csr_matrix(rows.X), test=sparse.csr_matrix(rows.test))
-
-    return make
-
-
-def as_float32(source: Source) -> Source:
-    def make() -> Rows:
-        rows = source()
-        return replace(rows, X=rows.X.astype(np.float32), test=rows.test.astype(np.float32))
-
-    return make
-
-
 def as_kernel(source: Source, gamma: float) -> Source:
     """Precomputed kernel values: of the rows with each other, and of the rows held out with them."""
 
-    def make() -> Rows:
+    def make() -> Data:
         rows = source()
         values = [
             np.exp(-gamma * ((A[:, None] - rows.X[None]) ** 2).sum(axis=2))  # no product of matrices: no BLAS
@@ -75,10 +60,10 @@ def as_kernel(source: Source, gamma: float) -> Source:
     return make
 
 
-def with_targets(source: Source, targets: Callable[[Rows], np.ndarray]) -> Source:
+def with_targets(source: Source, targets: Callable[[Data], np.ndarray]) -> Source:
     """The same rows with another y."""
 
-    def make() -> Rows:
+    def make() -> Data:
         rows = source()
         return replace(rows, y=targets(rows))
 
@@ -86,46 +71,46 @@ def with_targets(source: Source, targets: Callable[[Rows], np.ndarray]) -> Sourc
 
 
 @cache
-def iris() -> Rows:
+def iris() -> Data:
     X, y = datasets.load_iris(return_X_y=True)
     return split(X, y, 120)
 
 
 @cache
-def wine() -> Rows:
+def wine() -> Data:
     X, y = datasets.load_wine(return_X_y=True)
     return split(standardised(X), y, 120)
 
 
 @cache
-def named_wine() -> Rows:
+def named_wine() -> Data:
     """Wine with text for labels."""
     rows = wine()
     return replace(rows, y=np.array(["barolo", "grignolino", "barbera"])[rows.y])
 
 
 @cache
-def cancer() -> Rows:
+def cancer() -> Data:
     X, y = datasets.load_breast_cancer(return_X_y=True)
     return split(standardised(X), y, 120)
 
 
 @cache
-def digits() -> Rows:
+def digits() -> Data:
     """Five classes in 64 columns, some of them always zero."""
     X, y = datasets.load_digits(n_class=5, return_X_y=True)
     return split(X / 16, y, 220)
 
 
 @cache
-def positive() -> Rows:
+def positive() -> Data:
     """Rows without a negative entry, for kernels of histograms."""
     X, y = datasets.load_wine(return_X_y=True)
     return split(X / X.max(axis=0), y, 90)
 
 
 @cache
-def many_classes() -> Rows:
+def many_classes() -> Data:
     """More classes than "auto" takes all pairs of."""
     rng = np.random.default_rng(1)
     y = np.arange(295) % 14
@@ -134,7 +119,7 @@ def many_classes() -> Rows:
 
 
 @cache
-def overlapping() -> Rows:
+def overlapping() -> Data:
     """Three classes that no model tells apart without errors."""
     rng = np.random.default_rng(14)
     y = np.arange(195) % 3
@@ -143,7 +128,7 @@ def overlapping() -> Rows:
 
 
 @cache
-def wide() -> Rows:
+def wide() -> Data:
     """Fewer rows than columns."""
     rng = np.random.default_rng(2)
     y = np.arange(75) % 3
@@ -153,7 +138,7 @@ def wide() -> Rows:
 
 
 @cache
-def words() -> Rows:
+def words() -> Data:
     """Sparse counts, as of words."""
     rng = np.random.default_rng(3)
     y = np.arange(165) % 3
@@ -162,7 +147,7 @@ def words() -> Rows:
 
 
 @cache
-def wide_words() -> Rows:
+def wide_words() -> Data:
     """Sparse counts with more columns than rows."""
     rng = np.random.default_rng(4)
     y = np.arange(75) % 3
@@ -171,7 +156,7 @@ def wide_words() -> Rows:
 
 
 @cache
-def curve() -> Rows:
+def curve() -> Data:
     """A real target that depends on two directions of six."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(155, 6)) * [1.0, 1.2, 0.8, 1.5, 0.6, 1.0]
@@ -179,30 +164,42 @@ def curve() -> Rows:
     return split(X, y, 140)
 
 
+def sparse_labels() -> Data:
+    """Sparse zeros and ones, four labels a row."""
+    return with_targets(wine, lambda data: sparse.csr_matrix(labels(data)))()
+
+
 @cache
-def short_curve() -> Rows:
+def short_cancer() -> Data:
+    """Few rows of two classes, for solvers that take long."""
+    data = cancer()
+    return Data(data.X[:70], data.y[:70], data.test)
+
+
+@cache
+def short_curve() -> Data:
     """Few rows of the same, for solvers that take long."""
     rows = curve()
-    return Rows(rows.X[:60], rows.y[:60], rows.test)
+    return Data(rows.X[:60], rows.y[:60], rows.test)
 
 
-def three_targets(rows: Rows) -> np.ndarray:
+def three_targets(data: Data) -> np.ndarray:
     """Real targets in columns, each a different function of the rows."""
-    X, rng = rows.X, np.random.default_rng(6)
+    X, rng = data.X, np.random.default_rng(6)
     X = X.toarray() if sparse.issparse(X) else X
     targets = np.column_stack([X[:, 0] + X[:, 1], np.abs(X[:, 2]), X[:, 3] * X[:, 0] - X[:, 1]])
     return targets + 0.3 * rng.normal(size=targets.shape)
 
 
-def labels(rows: Rows) -> np.ndarray:
+def labels(data: Data) -> np.ndarray:
     """Four labels a row, zeros and ones, any number of them on."""
-    X, rng = rows.X, np.random.default_rng(8)
+    X, rng = data.X, np.random.default_rng(8)
     X = X.toarray() if sparse.issparse(X) else X
     return (X[:, [0, 1, 2, 3]] + 0.5 * X[:, [1, 2, 3, 4]] + rng.normal(size=(len(X), 4)) > 0.8).astype(float)
 
 
 @cache
-def uniform() -> Rows:
+def uniform() -> Data:
     """Rows in [0, 1], for auto-encoders with a sigmoid output."""
     rng = np.random.default_rng(9)
     hidden = rng.normal(size=(215, 2))
@@ -211,7 +208,7 @@ def uniform() -> Rows:
 
 
 @cache
-def cubic_labels() -> Rows:
+def cubic_labels() -> Data:
     """Correlated rows with labels of odd functions of two directions: every order of derivatives has something."""
     rng = np.random.default_rng(10)
     X = rng.normal(size=(415, 4))
@@ -219,3 +216,43 @@ def cubic_labels() -> Rows:
     score = (X[:, 0] + 0.5 * X[:, 2]) ** 3 + 2 * (X[:, 1] - X[:, 3]) ** 2 + X[:, 3]
     y = np.digitize(score, np.quantile(score, [1 / 3, 2 / 3]))
     return split(X, y, 400)
+
+
+@cache
+def trials() -> Data:
+    """Trials of six channels; source c is strong in class c of three."""
+    rng = np.random.default_rng(15)
+    y = np.arange(75) % 3
+    sources = rng.normal(size=(75, 6, 120)) * rng.uniform(0.8, 1.25, size=(75, 6, 1))
+    sources[np.arange(75), y] *= 2
+    return split(np.einsum("cs,nst->nct", rng.normal(size=(6, 6)), sources), np.array(["foot", "left", "right"])[y], 60)
+
+
+@cache
+def followed_trials() -> Data:
+    """Trials of six channels; the power of one source is the target."""
+    rng = np.random.default_rng(16)
+    y = rng.uniform(1, 4, size=75)
+    sources = rng.normal(size=(75, 6, 120))
+    sources[:, 2] *= np.sqrt(y)[:, None]
+    return split(np.einsum("cs,nst->nct", rng.normal(size=(6, 6)), sources), y, 60)
+
+
+@cache
+def table() -> Data:
+    """Columns of numbers, words, dates and truth values, with gaps; two classes."""
+    rng = np.random.default_rng(17)
+    n = 195
+    size = rng.lognormal(size=n)
+    frame = pd.DataFrame(
+        {
+            "size": np.where(rng.random(n) < 0.05, np.nan, size),
+            "count": rng.poisson(3, size=n),
+            "colour": rng.choice(["red", "green", "blue", "grey"], size=n, p=[0.4, 0.3, 0.2, 0.1]),
+            "day": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 700, size=n), unit="D"),
+            "new": rng.random(n) < 0.3,
+        }
+    )
+    frame.loc[::17, "colour"] = None
+    y = np.where(np.log(size) + (frame["colour"] == "red") + 0.5 * rng.normal(size=n) > 0.5, "yes", "no")
+    return Data(frame[:180], y[:180], frame[180:])

@@ -1,8 +1,9 @@
 """Fit every case, or those named on the command line, and store the outputs that the test compares with.
 
-Run as ``python tests/same_models/store.py [case ...]``. The outputs stored are those of commit 15b613e, the last before
-fitted models became chains of stages: a case is stored again only where a change of its results is meant, and said so.
-A file an estimator, so that a change of one leaves the files of the others alone.
+    python tests/same_models/store.py [case ...]
+
+The outputs stored are those of commit fa39703. A case is stored again only where a change of its results is meant, with
+the reason beside the case. Each estimator has a file, so that a change of one leaves the others alone.
 """
 
 from __future__ import annotations
@@ -13,33 +14,40 @@ from time import perf_counter
 
 import numpy as np
 from cases import CASES
+from row_inputs import close_cluster
 
 OUTPUTS = Path(__file__).with_name("outputs")
 
+Outputs = dict[str, dict[str, np.ndarray]]
+"""Arrays by case and output."""
 
-def stored() -> dict[str, np.ndarray]:
-    """Arrays by ``case/output``."""
-    arrays: dict[str, np.ndarray] = {}
+
+def stored() -> Outputs:
+    outputs: Outputs = {}
     for path in sorted(OUTPUTS.glob("*.npz")):
         with np.load(path) as file:
-            arrays |= dict(file)
-    return arrays
+            for key, array in file.items():
+                case, output = key.split("/")
+                outputs.setdefault(case, {})[output] = array
+    return outputs
 
 
-def file_of(case: str) -> Path:
-    return OUTPUTS / f"{type(CASES[case].make()).__name__}.npz"
+def estimator_of(case: str) -> str:
+    return case.partition("-")[0]
 
 
 def main(names: list[str]) -> None:
-    kept = {key: array for key, array in stored().items() if key.split("/")[0] not in names} if names else {}
+    outputs = {case: arrays for case, arrays in stored().items() if case in CASES} if names else {}
     for name in names or CASES:
         start = perf_counter()
-        kept |= {f"{name}/{output}": array for output, array in CASES[name].record().items()}
+        outputs[name] = CASES[name].record()
         print(f"{perf_counter() - start:6.2f} s  {name}", flush=True)
-    for path in {file_of(name) for name in names or CASES}:
-        own = {key: array for key, array in kept.items() if file_of(key.split("/")[0]) == path}
-        np.savez_compressed(path, **own)
-        print(f"{path.name}: {len(own)} arrays, {path.stat().st_size / 1e6:.2f} MB")
+    close_cluster()
+    for estimator in {estimator_of(name) for name in names or CASES}:
+        own = [case for case in outputs if estimator_of(case) == estimator]
+        path = OUTPUTS / f"{estimator}.npz"
+        np.savez_compressed(path, **{f"{case}/{name}": a for case in own for name, a in outputs[case].items()})
+        print(f"{path.name}: {len(own)} cases, {path.stat().st_size / 1e6:.2f} MB")
 
 
 if __name__ == "__main__":

@@ -51,7 +51,6 @@ class QuotientTransformer(ComponentsMixin, Estimator):
         **SOLVER_CONSTRAINTS,
     }
     _shares_moments = False
-    _renamed_attributes = {"offset_": "offsets_, one a component and added: x @ components_.T + offsets_"}
 
     #: What the labels of a row source are.
     _label_kind = "classes"

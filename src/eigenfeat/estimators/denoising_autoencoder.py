@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, Interval, Real, StrOptions, checked_fit
-from eigenfeat.estimators.edge import ComponentsMixin, Estimator, renamed_parameters
+from eigenfeat.estimators.edge import ComponentsMixin, Estimator
 from eigenfeat.estimators.magnitudes import check_magnitudes
 from eigenfeat.estimators.streaming import is_stream, refuse_source, streamed
 from eigenfeat.estimators.validation import check_weights
@@ -40,7 +40,6 @@ MOST_HELD_OUT = 10_000
 FAR = 1e3
 
 
-@renamed_parameters(noise="it is called corruption", noise_level="it is called corruption_level")
 class DenoisingAutoencoder(ComponentsMixin, Estimator):
     """A denoising auto-encoder with one hidden layer and tied weights, as a model of the input's score.
 
@@ -135,7 +134,6 @@ class DenoisingAutoencoder(ComponentsMixin, Estimator):
         "random_state": ["random_state"],
     }
     _takes_sparse = False
-    _renamed_attributes = {"noise_variance_": "corruption_variance_"}
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import (
@@ -30,11 +30,9 @@ from eigenfeat.stages import Fitted
 
 FLOATS = (np.float64, np.float32)
 
-Class = TypeVar("Class", bound=type)
-
 
 class Estimator(CallbackSupportMixin, BaseEstimator):
-    """Base of every estimator: how its rows are checked, and what became of names it once had.
+    """Base of every estimator: how its rows and its outcome are checked.
 
     Subclasses say whether they take sparse rows (`_takes_sparse`) and leave their fitted value in ``fitted_``.
     """
@@ -42,9 +40,6 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     fitted_: Fitted
 
     _takes_sparse = True
-    #: Attributes and constructor parameters that have another name now: old -> what to use.
-    _renamed_attributes: dict[str, str] = {}
-    _renamed_parameters: dict[str, str] = {}
 
     def _check(self, X: Any, y: Any = "no_validation", *, reset: bool = True, **options: Any) -> Any:
         """Rows (and targets, where given) as checked arrays: float64 or float32, CSR where sparse."""
@@ -97,17 +92,6 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
                 )
         return values
 
-    def set_params(self, **params: Any):
-        """Set parameters, also of nested estimators, as scikit-learn's estimators do."""
-        _refuse_renamed(type(self), params)
-        return super().set_params(**params)
-
-    def __getattr__(self, name: str) -> Any:
-        renamed = type(self)._renamed_attributes.get(name)
-        if renamed is None:
-            return object.__getattribute__(self, name)  # fails as it did, with the reason a property may have given
-        raise AttributeError(f"{type(self).__name__} has no attribute {name!r} any more: it is now {renamed}")
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._takes_sparse
@@ -126,29 +110,6 @@ def lazy_on_dask(method: Callable) -> Callable:
         return lazy_results(self, method.__name__, X, names, self.n_features_in_)
 
     return verb
-
-
-def renamed_parameters(**new: str) -> Callable[[Class], Class]:
-    """A class decorator: a constructor parameter under its old name is refused with what to write instead."""
-
-    def decorate(cls: Class) -> Class:
-        init = cls.__init__  # type: ignore[misc]
-
-        @wraps(init)
-        def checked_init(self, *args, **kwargs):
-            _refuse_renamed(cls, kwargs)
-            init(self, *args, **kwargs)
-
-        cls._renamed_parameters = new  # type: ignore[attr-defined]
-        cls.__init__ = checked_init  # type: ignore[misc]
-        return cls
-
-    return decorate
-
-
-def _refuse_renamed(cls: type, params: dict[str, Any]) -> None:
-    for name in cls._renamed_parameters.keys() & params.keys():  # type: ignore[attr-defined]
-        raise TypeError(f"{cls.__name__} has no parameter {name!r} any more: {cls._renamed_parameters[name]}.")  # type: ignore[attr-defined]
 
 
 class FeaturesMixin(TransformerMixin):

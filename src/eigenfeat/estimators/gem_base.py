@@ -37,9 +37,6 @@ PER_LAYER = (
 )
 """Parameters that may be lists, one value a layer."""
 
-#: `renamed_parameters` of every GEM estimator.
-RENAMED = {"max_features": "it is called max_components: directions in all, kept by eigenvalue"}
-
 
 class GEMBase(Estimator):
     """Parameters of a GEM layer, and the directions of a fitted stack's first layer."""

@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, HasMethods, StrOptions, checked_fit
-from eigenfeat.estimators.edge import lazy_on_dask, renamed_parameters
-from eigenfeat.estimators.gem_base import PER_LAYER, RENAMED
+from eigenfeat.estimators.edge import lazy_on_dask
+from eigenfeat.estimators.gem_base import PER_LAYER
 from eigenfeat.estimators.gem_choices import (
     CANDIDATES,
     PENALTIES,
@@ -43,7 +43,6 @@ def _has_probabilities(model: GEMClassifier) -> bool:
     return last is None or hasattr(last, "predict_log_proba")
 
 
-@renamed_parameters(**RENAMED)
 class GEMClassifier(GEMClassifierBase):
     r"""GEM features and a multinomial logit: Algorithm 1 of the paper, composed with itself and with other maps.
 

@@ -345,7 +345,7 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         """
         X = self._check_new(X)
         stack = self.stacks_[0]
-        rows: Rows = self._inputs.then(*stack.chain.stages).over(ArrayRows(X))  # type: ignore[assignment]
+        rows: Rows = self._inputs.then(*stack.chain.stages).over(ArrayRows(X))
         parts = direction_parts(rows, stack.layers[-1].stage, self._coefficients())
         total = parts.sum()
         return (parts / total if total > 0 else parts), stack.layers[-1].directions.pairs

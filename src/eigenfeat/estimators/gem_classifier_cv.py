@@ -12,8 +12,6 @@ from sklearn.utils import check_random_state
 
 from eigenfeat._progress import counted
 from eigenfeat._sklearn import Integral, Interval, Real, StrOptions, checked_fit
-from eigenfeat.estimators.edge import renamed_parameters
-from eigenfeat.estimators.gem_base import RENAMED
 from eigenfeat.estimators.gem_classifier_base import GEMClassifierBase, LastStage
 from eigenfeat.estimators.gem_search import Candidate, Grid, Split, class_splits, common_rows, grid
 from eigenfeat.estimators.gem_splits import SplitRows
@@ -31,7 +29,6 @@ Tried = tuple[int, float, float]
 CHOSEN = ("subclasses", "ridge", "min_eigenvalue", "n_components", "alpha", "feature_map", "label_smoothing")
 
 
-@renamed_parameters(**RENAMED, subclasses="candidates are given, as in subclasses_grid=(1, 2)")
 class GEMClassifierCV(GEMClassifierBase):
     """`GEMClassifier` with its settings chosen from a grid on held-out training rows: the thorough form of its search.
 
@@ -113,7 +110,6 @@ class GEMClassifierCV(GEMClassifierBase):
         "cv": [Interval(Real, 0, 1, closed="neither"), Interval(Integral, 2, None, closed="left"), "cv_object"],
         "scoring": [StrOptions({"accuracy", "neg_log_loss"})],
     }
-    _renamed_attributes = {"best_": "best_params_"}
 
     def __init__(
         self,

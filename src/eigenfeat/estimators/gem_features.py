@@ -6,8 +6,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from eigenfeat._sklearn import checked_fit
-from eigenfeat.estimators.edge import renamed_parameters
-from eigenfeat.estimators.gem_base import RENAMED, GEMFeaturesMixin, check_events
+from eigenfeat.estimators.gem_base import GEMFeaturesMixin, check_events
 from eigenfeat.estimators.streaming import is_stream, streamed
 from eigenfeat.estimators.validation import check_class_labels, check_moments, check_weights
 from eigenfeat.features.stack import StackSettings, fit_stack, layer_moments
@@ -16,7 +15,6 @@ from eigenfeat.rows.rows import ArrayRows, Rows
 from eigenfeat.stages import Chain, Fitted
 
 
-@renamed_parameters(**RENAMED)
 class GEMFeatures(GEMFeaturesMixin):
     r"""Features from generalized eigenvectors of class-conditional second moments.
 

@@ -9,8 +9,8 @@ from sklearn.base import MultiOutputMixin
 from sklearn.utils import check_random_state
 
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, Integral, Interval, checked_fit
-from eigenfeat.estimators.edge import PredictionsMixin, renamed_parameters
-from eigenfeat.estimators.gem_base import RENAMED, GEMBase
+from eigenfeat.estimators.edge import PredictionsMixin
+from eigenfeat.estimators.gem_base import GEMBase
 from eigenfeat.estimators.sliced_inverse import slice_edges
 from eigenfeat.estimators.streaming import is_stream, stream_targets, streamed
 from eigenfeat.estimators.validation import check_weights
@@ -26,7 +26,6 @@ from eigenfeat.stages import Affine, Beside, Chain, Fitted
 ALPHAS = np.logspace(-3, 5, 17)
 
 
-@renamed_parameters(n_bins="it is called n_slices", **RENAMED)
 class GEMRegressor(PredictionsMixin, MultiOutputMixin, GEMBase):
     """GEM features of a continuous target and ridge regression on them.
 

@@ -156,7 +156,7 @@ class TrialRows:
 
     def behind(self, base: Chain) -> TrialRows:
         """The same rows after a base map."""
-        rows: Rows = base.over(self.rows)  # type: ignore[assignment]
+        rows: Rows = base.over(self.rows)
         return replace(self, rows=_held(rows)) if base.stages else self
 
     def solved(self, fit: TrialFit) -> Callable[[int], Solved]:

@@ -25,13 +25,6 @@ from eigenfeat.stages.kernels import DOT_PRODUCT, KERNELS, RADIAL
 #: Kernels that compare columns by their numbers; "cosine" and "chi2" mean the rows as they are, and so may a function.
 TREATED_KERNELS = (*RADIAL, *DOT_PRODUCT, "laplacian")
 
-#: What became of parameters that have another name now.
-RENAMED = {"expansion": "use expand_over, 'rows' for 'short' and 'transformed' for 'long'"}
-RENAMED_LOSSES = {
-    "huber_sigma": "give the loss itself, loss=Huber(sigma) of eigenfeat.kernel",
-    "epsilon": "give the loss itself, loss=EpsilonInsensitive(epsilon) of eigenfeat.kernel",
-}
-
 
 class KernelEstimator(Estimator):
     """Base of estimators of the form ``k(x, ·) @ dual_coef_ + intercept_``."""

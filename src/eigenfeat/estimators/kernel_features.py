@@ -10,8 +10,8 @@ from functools import partial
 import numpy as np
 
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, StrOptions, checked_fit
-from eigenfeat.estimators.edge import ComponentsMixin, renamed_parameters
-from eigenfeat.estimators.kernel_base import RENAMED, KernelEstimator, left_out_alpha
+from eigenfeat.estimators.edge import ComponentsMixin
+from eigenfeat.estimators.kernel_base import KernelEstimator, left_out_alpha
 from eigenfeat.estimators.kernel_settings import posed
 from eigenfeat.estimators.validation import check_class_labels, check_weights
 from eigenfeat.kernel.basis import Basis, basis_of, full_length
@@ -70,7 +70,6 @@ class KernelFeatures(ComponentsMixin, KernelEstimator):
         return self.intercept_
 
 
-@renamed_parameters(**RENAMED)
 class KernelFisherFeatures(KernelFeatures):
     r"""Discriminant directions in a kernel feature space.
 
@@ -183,7 +182,6 @@ class KernelFisherFeatures(KernelFeatures):
         return tags
 
 
-@renamed_parameters(**RENAMED, noise="rows of noise are given to fit(X, noise=rows)")
 class OrientedKernelPCA(KernelFeatures):
     r"""Directions in a kernel feature space with much variance of the data and little of a noise.
 

@@ -8,8 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenfeat._sklearn import COUNT, StrOptions, checked_fit
-from eigenfeat.estimators.edge import renamed_parameters
-from eigenfeat.estimators.kernel_base import RENAMED, RENAMED_LOSSES, KernelRegression
+from eigenfeat.estimators.kernel_base import KernelRegression
 from eigenfeat.estimators.kernel_discriminant import KernelDiscriminant
 from eigenfeat.estimators.kernel_settings import posed
 from eigenfeat.estimators.kernel_streaming import fit_stream
@@ -25,7 +24,6 @@ from eigenfeat.kernel.virtual_rows import least_margins, with_copies
 from eigenfeat.rows.block import Matrix
 
 
-@renamed_parameters(**RENAMED, **RENAMED_LOSSES)
 class KernelFisherClassifier(KernelDiscriminant, KernelRegression):
     r"""Kernel Fisher discriminant: regression to the labels in a kernel feature space.
 

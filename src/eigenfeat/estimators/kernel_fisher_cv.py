@@ -13,8 +13,7 @@ from sklearn.utils import check_random_state
 
 from eigenfeat._progress import counted
 from eigenfeat._sklearn import N_JOBS, StrOptions, checked_fit
-from eigenfeat.estimators.edge import renamed_parameters
-from eigenfeat.estimators.kernel_base import RENAMED, KernelEstimator, checked_loss
+from eigenfeat.estimators.kernel_base import KernelEstimator, checked_loss
 from eigenfeat.estimators.kernel_discriminant import KernelDiscriminant
 from eigenfeat.estimators.kernel_settings import posed
 from eigenfeat.estimators.search import keep_search
@@ -38,7 +37,6 @@ from eigenfeat.kernel.table import SOLVERS
 from eigenfeat.kernel.thresholds import one_vs_rest
 
 
-@renamed_parameters(**RENAMED)
 class KernelFisherClassifierCV(KernelDiscriminant):
     r"""Kernel Fisher discriminant with alpha and gamma chosen by their error at rows left out.
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from eigenfeat._sklearn import checked_fit
-from eigenfeat.estimators.edge import PredictionsMixin, renamed_parameters
-from eigenfeat.estimators.kernel_base import RENAMED, RENAMED_LOSSES, KernelRegression
+from eigenfeat.estimators.edge import PredictionsMixin
+from eigenfeat.estimators.kernel_base import KernelRegression
 from eigenfeat.estimators.kernel_settings import posed
 from eigenfeat.estimators.validation import check_weights
 from eigenfeat.kernel.search import squared_residual
 from eigenfeat.stages import Chain, Fitted
 
 
-@renamed_parameters(**RENAMED, **RENAMED_LOSSES)
 class KernelFisherRegressor(PredictionsMixin, KernelRegression):
     r"""The problems of `KernelFisherClassifier` with real targets.
 

@@ -38,6 +38,7 @@ def fit_stream(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     _check_streams(model)
     model._treated_source(stream)  # learns the treatment, in which classes do not count
     stream = with_class_weights(stream, model.class_weight, model.classes_)
+    assert stream.class_counts is not None
     treated = model._inputs.over(stream) if model._inputs.stages else stream
     sample, _ = StreamedTraining(stream, model.classes_, seen, stream, Chain()).sample(max(SAMPLE_ROWS, n_centers))
     problem = _posed(model, sample, n_centers)

@@ -6,7 +6,6 @@ import numpy as np
 from sklearn.base import clone
 
 from eigenfeat._sklearn import NON_NEGATIVE, StrOptions, checked_fit
-from eigenfeat.estimators.edge import renamed_parameters
 from eigenfeat.estimators.least_squares_base import LeastSquaresBase
 from eigenfeat.estimators.least_squares_choice import DECOMPOSED, LEFT_OUT, by_leave_one_out
 from eigenfeat.estimators.least_squares_docs import documented
@@ -265,7 +264,6 @@ class LeastSquaresOPLS(TargetRegression, LeastSquaresTransformer):
     """
 
 
-@renamed_parameters(expansion='write graph="star", "clique" or "zhou"')
 @documented
 class HypergraphFeatures(HypergraphTargets, LeastSquaresTransformer):
     r"""Hypergraph spectral learning: directions along which rows that share labels stay together.

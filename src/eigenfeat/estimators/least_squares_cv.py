@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from eigenfeat._sklearn import StrOptions
-from eigenfeat.estimators.edge import renamed_parameters
 from eigenfeat.estimators.least_squares_base import LeastSquaresBase
 from eigenfeat.estimators.least_squares_choice import by_leave_one_out
 from eigenfeat.estimators.least_squares_docs import FRAGMENTS, REFERENCE, filled
@@ -168,7 +167,6 @@ class LeastSquaresOPLSCV(TargetRegression, LeastSquaresSearch):
     """
 
 
-@renamed_parameters(expansion='write graph="star", "clique" or "zhou"')
 @_documented
 class HypergraphFeaturesCV(HypergraphTargets, LeastSquaresSearch):
     """`HypergraphFeatures` with its penalty chosen from the training rows.

@@ -304,7 +304,7 @@ class MultinomialLogit(ScoresMixin, Estimator):
             check_consistent_length(range(X.n_rows), y)
         else:
             X, y = self._check(X, y)
-        return as_rows(X, y, check_weights(sample_weight, y))  # type: ignore[return-value]
+        return as_rows(X, y, check_weights(sample_weight, y))
 
     def _keys(self, rows: Rows, groups) -> np.ndarray | None:
         """Which rows are left out together: those of a group, or equal ones, wherever they stand."""

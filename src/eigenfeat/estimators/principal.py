@@ -10,7 +10,7 @@ from sklearn.utils import check_array
 
 from eigenfeat._sklearn import NON_NEGATIVE, HasMethods, checked_fit
 from eigenfeat.estimators.base import QuotientTransformer, StreamingQuotientTransformer
-from eigenfeat.estimators.edge import FLOATS, renamed_parameters
+from eigenfeat.estimators.edge import FLOATS
 from eigenfeat.estimators.streaming import BlockCheck
 from eigenfeat.estimators.validation import check_moments
 from eigenfeat.moments import Moments, SymmetricForm, as_form, collect_moments
@@ -19,7 +19,6 @@ from eigenfeat.rows.rows import Rows
 from eigenfeat.solvers import DenseVectors, Directions, orient
 
 
-@renamed_parameters(centre="it is called centred")
 class OrientedPCA(StreamingQuotientTransformer):
     r"""Principal components of the signal relative to a noise that the user knows.
 
@@ -172,7 +171,6 @@ class OrientedPCA(StreamingQuotientTransformer):
         return as_form(matrix)
 
 
-@renamed_parameters(centre="it is called centred")
 class VanishingComponents(StreamingQuotientTransformer):
     r"""Directions on which the data nearly vanish: vanishing component analysis of degree one.
 

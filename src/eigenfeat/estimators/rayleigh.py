@@ -8,12 +8,10 @@ import numpy as np
 
 from eigenfeat._sklearn import HasMethods
 from eigenfeat.estimators.base import QuotientTransformer, StreamingQuotientTransformer
-from eigenfeat.estimators.edge import renamed_parameters
 from eigenfeat.moments import Moments, SymmetricForm, as_form, weighted_sum
 from eigenfeat.quotients import CRITERIA, MATRICES, Criterion, Quotient
 
 
-@renamed_parameters(centre="it is called centred")
 class RayleighFeatures(StreamingQuotientTransformer):
     r"""Directions that maximise any ratio :math:`v^\top S v / v^\top N v`.
 

@@ -58,7 +58,6 @@ def _chosen(rows: Rows, asked: ClassShares) -> Rows:
     if rows.random_access:
         block = rows.take(asked.chosen(np.asarray(rows.y), rows.weight)).block(slice(None))
     else:
-        block = rows.reduce(Collect(asked), "samples of classes").block()
-        if block is None:
-            block = Block(np.empty((0, rows.n_columns)), np.empty(0, dtype=np.intp))
+        found = rows.reduce(Collect(asked), "samples of classes").block()
+        block = Block(np.empty((0, rows.n_columns)), np.empty(0, dtype=np.intp)) if found is None else found
     return ArrayRows(block.X, block.y, block.weight)

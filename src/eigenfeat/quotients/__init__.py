@@ -34,16 +34,3 @@ __all__ = [
     "ratio",
     "vanishing",
 ]
-
-_GONE = {
-    "pair_contrast": "contrast(moments, pairs)",
-    "one_vs_rest": 'GEMFeatures(class_pairs="one-vs-rest"), or contrast with pools of classes',
-    "one_vs_all": 'GEMFeatures(class_pairs="one-vs-all"), or contrast with moments.shares',
-    "per_class": 'GEMFeatures(class_pairs="per-class"), or contrast with the denominator "identity"',
-}
-
-
-def __getattr__(name: str) -> object:
-    if name in _GONE:
-        raise ImportError(f"eigenfeat.quotients.{name} is gone: use {_GONE[name]}.")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

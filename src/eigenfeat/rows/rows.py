@@ -55,8 +55,8 @@ class Rows(ABC):
     # ------------------------------------------------------------------ what is known without a pass
 
     @property
-    def n_rows(self) -> int | None:
-        """None where nobody has counted: a stream that has not been passed over."""
+    def n_rows(self) -> Any:  # int | None: most callers know that rows were counted
+        """Number of rows; None where nobody has counted: a stream that has not been passed over."""
         return None
 
     @property
@@ -141,7 +141,7 @@ class Rows(ABC):
     def head(self, count: int) -> Block:
         """Return the first rows, ``count`` of them where there are as many, in the type of the source."""
         if self.random_access:
-            return self.block(slice(0, min(count, self.n_rows)))  # type: ignore[type-var]
+            return self.block(slice(0, min(count, self.n_rows)))
         parts: list[Block] = []
         missing = count
         for block in self.blocks(count):
@@ -403,7 +403,7 @@ class MappedRows(Rows):
     changed: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def n_rows(self) -> int | None:
+    def n_rows(self) -> Any:
         return self.changed.get("n_rows", self.source.n_rows)
 
     @property

@@ -221,7 +221,7 @@ class LayerRows(RandomAccessRows):
 
     @property
     def n_rows(self) -> int:
-        return self.source.n_rows  # type: ignore[return-value]
+        return self.source.n_rows
 
     @property
     def n_columns(self) -> int:
