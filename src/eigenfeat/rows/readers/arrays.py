@@ -11,10 +11,10 @@ import numpy as np
 from scipy import sparse
 
 from eigenfeat.rows.accumulators import AnyAccumulator
-from eigenfeat.rows.block import Block, Matrix, Selection
+from eigenfeat.rows.block import Block, Selection
 from eigenfeat.rows.read_ahead import read_ahead
 from eigenfeat.rows.readers.errors import BadFile, explained
-from eigenfeat.rows.readers.options import Columns, Name, ReadOptions, floating, handle_missing
+from eigenfeat.rows.readers.options import Columns, Name, ReadOptions, floating, handle_missing, row_number
 from eigenfeat.rows.readers.stream import STREAM_BYTES, FileRows
 from eigenfeat.rows.rows import RandomAccessRows, Rows
 
@@ -64,16 +64,16 @@ class MemoryMapRows(RandomAccessRows):
     def weight(self) -> np.ndarray | None:
         return weights_in(self.array, self.columns)
 
-    def rows(self, selection: Selection) -> Matrix:
-        return self.block(selection).X
-
     def block(self, selection: Selection) -> Block:
         block = block_of_matrix(np.array(self.array[selection]), self.columns, self.dtype)
         if isinstance(selection, slice):
             place, start = self.place, selection.start or 0
         else:
             place, start = f"chosen rows of {self.place}", 0
-        where = lambda index: f"row {start + index + 1}"  # noqa: E731
+
+        def where(index: int) -> str:
+            return row_number(start + index)
+
         block = handle_missing(block, self.options.missing, self.columns.features, place, where)
         return replace(block, start=start)
 

@@ -43,7 +43,9 @@ def batch_rows(factory: Factory, options: ReadOptions) -> Rows:
     from eigenfeat.rows.readers.columns import TableRows
     from eigenfeat.rows.readers.tables import BatchSource
 
-    tables = lambda: ((name, _arrow_table(*parts)) for name, *parts in batches())  # noqa: E731
+    def tables() -> Iterator[tuple[str, Any]]:
+        return ((name, _arrow_table(*parts)) for name, *parts in batches())
+
     source = BatchSource(place, _arrow_table(*parts).schema, tables)
     beside = (("label", LABEL), ("weight", WEIGHT))
     found: dict[str, Any] = {

@@ -78,7 +78,10 @@ class ReadOptions:
 
     def renamed(self, rename: Callable[[Any], Any]) -> ReadOptions:
         """Return the same options with other names for columns."""
-        some = lambda names: [*map(rename, names)] if isinstance(names, list | tuple) else rename(names)  # noqa: E731
+
+        def some(names: Any) -> Any:
+            return [*map(rename, names)] if isinstance(names, list | tuple) else rename(names)
+
         missing = self.missing
         if isinstance(missing, Mapping):
             missing = {rename(name): value for name, value in missing.items()}

@@ -91,7 +91,7 @@ def _of_stream(stream: Any, place: str, delimiter: str | None, encoding: str | N
     if not head.startswith((b"PAR1", b"ARROW1", b"PK\x03\x04")):
         return TextSource(place, partial(nullcontext, JoinedStream(head, stream)), delimiter, encoding)
     content = head + stream.read()
-    opened = lambda: io.BytesIO(content)  # noqa: E731
+    opened = partial(io.BytesIO, content)
     if head.startswith(b"PK"):
         if b"[Content_Types].xml" in content or b"xl/workbook" in content:
             return MemorySource(place, read_spreadsheet(place, opened))
