@@ -119,17 +119,24 @@ def locate(given: str | os.PathLike | Sequence[str | os.PathLike]) -> list[Locat
         if not given:
             raise ValueError("there are no files: the list is empty")
         found = [location for one in given for location in locate(one)]
-        folder = os.path.commonpath([os.path.dirname(location.path) for location in found])
+        folders = [os.path.dirname(location.path) for location in found]
+        folder = os.path.commonpath(folders) if len({os.path.isabs(folder) for folder in folders}) == 1 else ""
         return [_partitioned(location, folder) for location in found]
     place = str(os.fspath(given))  # type: ignore[arg-type]
     with explained(place):
         filesystem, path = _file_system(place)
         info = filesystem.get_file_info(path)
         if info.type == fs.FileType.Directory:
-            return _in_folder(place, filesystem, path, f"{re.escape(path.rstrip('/'))}/.*")
+            found = _in_folder(place, filesystem, path, ".*")
+            if not found:
+                raise ValueError(f"the folder {place} holds no file that ends in {', '.join(FORMATS)}")
+            return found
         if info.type == fs.FileType.NotFound and re.search(r"[*?[]", path):
             folder = re.split(r"[*?[]", path)[0].rpartition("/")[0]
-            return _in_folder(place, filesystem, folder or ("/" if path.startswith("/") else "."), _glob(path))
+            found = _in_folder(place, filesystem, folder or ("/" if path.startswith("/") else "."), _glob(path))
+            if not found:
+                raise FileNotFoundError(f"there is no file {place} that ends in {', '.join(FORMATS)}")
+            return found
     if info.type == fs.FileType.NotFound:
         raise FileNotFoundError(f"there is no file {place}")
     return [Location(place, path, filesystem)]
@@ -161,14 +168,17 @@ def _file_system(place: str) -> tuple[Any, str]:
 
 
 def _in_folder(place: str, filesystem: Any, folder: str, pattern: str) -> list[Location]:
-    """Find files of a known format below a folder; names that begin with a dot or an underscore are other things."""
+    """Find the files of a known format below a folder whose paths match a regular expression.
+
+    Names that begin with a dot or an underscore are other things, as the marks that Hadoop leaves.
+    """
     selector = fs.FileSelector(folder, recursive=True, allow_not_found=True)
     matching = re.compile(pattern)
     prefix = place[: -len(folder)] if place.endswith(folder) else ""
     found = []
     for info in filesystem.get_file_info(selector):
-        path = info.path.removeprefix("./") if not pattern.startswith(r"\./") else info.path
-        below = path.removeprefix(folder.rstrip("/")).split("/")
+        path = info.path.removeprefix("./")
+        below = info.path.removeprefix(folder.rstrip("/")).split("/")
         if (
             info.type != fs.FileType.File
             or not matching.fullmatch(path)
@@ -178,11 +188,6 @@ def _in_folder(place: str, filesystem: Any, folder: str, pattern: str) -> list[L
         location = Location(prefix + path, path, filesystem)
         if FORMATS.get(location.suffixes[0]):
             found.append(_partitioned(location, folder))
-    if not found:
-        kinds = ", ".join(FORMATS)
-        if matching.groups or not pattern.endswith("/.*"):
-            raise FileNotFoundError(f"there is no file {place} that ends in {kinds}")
-        raise ValueError(f"the folder {place} holds no file that ends in {kinds}")
     return sorted(found, key=lambda location: location.path)
 
 
