@@ -68,3 +68,8 @@ def test_the_wheel_in_an_empty_environment_runs_the_demonstration(built, tmp_pat
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     run(python, "-m", "eigenfeat.cli", "demo", cwd=tmp_path, env=environment)
     assert list(tmp_path.glob("demo/*.html"))
+
+
+def test_a_name_that_is_not_public_is_refused():
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        eigenfeat.nothing  # noqa: B018

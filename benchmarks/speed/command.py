@@ -29,7 +29,7 @@ from sklearn.model_selection import train_test_split
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from datasets import load_covertype
-from eigenfeat.rows.table_files import open_table
+from eigenfeat.rows.readers.sources import open_source
 
 MEASURED = (
     *("Elevation", "Aspect", "Slope", "Horizontal_Distance_To_Hydrology", "Vertical_Distance_To_Hydrology"),
@@ -81,7 +81,7 @@ def boosting(table: Path, seed: int) -> tuple[float, float, int]:
 def readings(table: Path) -> str:
     """Seconds that the command's reader and pandas take for the table, the better of two each."""
     took: dict[str, float] = {}
-    readers = {"the command's": lambda: open_table(table).read(), "pandas'": lambda: pd.read_csv(table)}
+    readers = {"the command's": lambda: open_source(table).read(), "pandas'": lambda: pd.read_csv(table)}
     for name in [*readers] * 2:
         start = time.perf_counter()
         readers[name]()

@@ -14,13 +14,13 @@ from eigenfeat import FisherLDA, make_tabular, save
 from eigenfeat.cli.data import Reading
 from eigenfeat.cli.predicting import run_predict, run_transform
 from eigenfeat.cli.talk import Talk
-from eigenfeat.rows.table_files import open_table
+from eigenfeat.rows.readers.sources import open_source
 
 
 @pytest.fixture
 def model(tmp_path):
     y = write_messy(tmp_path / "train.csv")
-    X = open_table(tmp_path / "train.csv").read().drop_columns(["outcome"])
+    X = open_source(tmp_path / "train.csv").read().drop_columns(["outcome"])
     fitted = make_tabular(FisherLDA(ridge=1e-6)).fit(X, y)
     save(fitted, tmp_path / "model.skops")
     return fitted
@@ -31,14 +31,14 @@ def test_the_id_goes_with_the_answer(model, tmp_path):
     talk = Talk(quiet=True)
     out = tmp_path / "out.csv"
     run_predict(tmp_path / "model.skops", str(tmp_path / "new.csv"), Reading(("outcome",)), [], True, out, talk)
-    table = open_table(out).read()
+    table = open_source(out).read()
     assert table.column_names == ["customer_id", "prediction", "p(buys)", "p(leaves)"]
     assert table.column("customer_id")[0].as_py() == "C100000"
     assert talk.facts["result"]["error"] == pytest.approx(np.mean(table.column("prediction").to_numpy() != y))
     run_transform(
         tmp_path / "model.skops", str(tmp_path / "new.csv"), Reading(), ["city"], tmp_path / "f.parquet", talk
     )
-    assert open_table(tmp_path / "f.parquet").names == ["city", "customer_id", "fisherlda0"]
+    assert open_source(tmp_path / "f.parquet").names == ["city", "customer_id", "fisherlda0"]
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def test_missing_values_of_arrays():
         ([(pd.DataFrame(X, columns=NAMES), CODES[:5])], {}, "every row needs its label"),
         ([X], {"filter": [("a", ">", 1)]}, "are matrices: choose rows"),
         ([pd.DataFrame(X, columns=NAMES), pd.DataFrame(X[:, :3], columns=NAMES[:3])], {}, "batch 1 .* no column 'd'"),
-        ([pd.DataFrame({"a": ["x"]})], {}, "column 'a' of .* holds 'x' in row 1"),
+        ([pd.DataFrame({"a": ["x"]})], {}, "column 'a' holds 'x' in row 1"),
     ],
 )
 def test_what_is_refused(batches, options, words):

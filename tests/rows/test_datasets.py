@@ -60,7 +60,7 @@ def test_columns_in_their_order_and_integer_labels(path):
 def test_text_in_one_of_several_files(tmp_path):
     pq.write_table(pa.table({"a": [1.0, 2.0]}), tmp_path / "1.parquet")
     pq.write_table(pa.table({"a": ["x"]}), tmp_path / "2.parquet")
-    with pytest.raises(ValueError, match=r"column 'a' of .*2\.parquet, row group 0 cannot be read"):
+    with pytest.raises(ValueError, match=r"2\.parquet, row group 0: column 'a' holds 'x' in row 1"):
         list(eigenfeat.rows.open(tmp_path).blocks())
 
 
@@ -124,9 +124,11 @@ def test_row_groups_without_a_row_that_passes_are_not_read(tmp_path):
     order = np.argsort(CODES, kind="stable")
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table({k: v[order] for k, v in table().items()}), path, row_group_size=20)
+    damage(path, 0)
     source = eigenfeat.rows.open(path, columns=NAMES, filter=[("code", "==", 2)])
-    groups = [place for place, _, _ in source.tables(1000)]
-    assert 0 < len(groups) < 6 and groups[-1].endswith("row group 10")
+    assert_same(source, X[order][CODES[order] == 2])
+    with pytest.raises(ValueError, match="row group 0 cannot be read"):
+        list(eigenfeat.rows.open(path, columns=NAMES).blocks())
 
 
 def test_a_filter_that_leaves_nothing(parquet):
@@ -160,7 +162,9 @@ def test_missing_labels_are_refused(tmp_path):
 
 
 def test_text_among_the_features(path):
-    with pytest.raises(ValueError, match=rf"column 'kind' of .* holds '{TEXT[0]}' in row 1: features must be numbers"):
+    with pytest.raises(
+        ValueError, match=rf"column 'kind' holds '{TEXT[0]}' in row 1, and .* more: features must be numbers"
+    ):
         list(eigenfeat.rows.open(path).blocks())
 
 
@@ -172,15 +176,19 @@ def test_a_column_that_one_file_lacks_is_missing_there(tmp_path):
 
 def test_a_truncated_file(path):
     path.write_bytes(path.read_bytes()[:-500])
-    with pytest.raises(ValueError, match=rf"{path.name} cannot be read: .* write it again"):
+    with pytest.raises(ValueError, match=rf"{path.name} cannot be read .* Write it again"):
         list(eigenfeat.rows.open(path, columns=NAMES).blocks())
 
 
+def damage(path, row_group):
+    content = bytearray(path.read_bytes())
+    start = pq.ParquetFile(path).metadata.row_group(row_group).column(0).data_page_offset
+    content[start : start + 200] = b"\xff" * 200
+    path.write_bytes(content)
+
+
 def test_damage_within_a_file_names_the_row_group(parquet):
-    bytes_ = bytearray(parquet.read_bytes())
-    start = pq.ParquetFile(parquet).metadata.row_group(2).column(0).data_page_offset
-    bytes_[start : start + 200] = b"\xff" * 200
-    parquet.write_bytes(bytes_)
+    damage(parquet, 2)
     source = eigenfeat.rows.open(parquet, columns=NAMES)
     with pytest.raises(ValueError, match=r"t\.parquet, row group 2 cannot be read"):
         list(source.blocks(10))
@@ -198,7 +206,7 @@ def test_no_rows_and_no_files(tmp_path):
     with pytest.raises(ValueError, match=r"t\.parquet has no rows"):
         eigenfeat.rows.open(tmp_path / "t.parquet")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ValueError, match=r"holds no file that ends in \.parquet"):
+    with pytest.raises(ValueError, match=r"holds no file that ends in \.csv"):
         eigenfeat.rows.open(tmp_path / "empty")
 
 

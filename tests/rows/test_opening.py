@@ -13,14 +13,14 @@ import eigenfeat.rows
     ("given", "options", "error", "words"),
     [
         ("absent.parquet", {}, FileNotFoundError, "there is no file .*absent"),
-        ("t.xlsx", {}, ValueError, r"has the suffix '\.xlsx'; rows are read from \.parquet.*delimiter="),
+        ("t.docx", {}, ValueError, r"has the suffix '\.docx'; tables are read from \.csv.*delimiter="),
         ("t.gz", {}, ValueError, r"has the suffix '\.gz'"),
         ("t.csv", {"dtype": "i4"}, ValueError, "dtype must be float32 or float64, got int32"),
         ("t.csv", {"missing": "median"}, ValueError, "missing must be .* got 'median'"),
     ],
 )
 def test_what_is_refused(tmp_path, given, options, error, words):
-    (tmp_path / "t.xlsx").touch()
+    (tmp_path / "t.docx").touch()
     (tmp_path / "t.gz").touch()
     (tmp_path / "t.csv").write_text("a\n1\n")
     with pytest.raises(error, match=words):

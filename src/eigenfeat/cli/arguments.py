@@ -13,7 +13,7 @@ UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 Model = Annotated[Path, typer.Argument(help="A model that fit, compare or demo saved.")]
 Data = Annotated[
-    str, typer.Argument(help="A table: .csv (.gz), .tsv, .parquet, .arrow, .npz, .svmlight; - is the input.")
+    str, typer.Argument(help="A table: .csv (.gz), .tsv, .parquet, .arrow, .xlsx, .npz, .svmlight; - is the input.")
 ]
 Rows = Annotated[str, typer.Argument(help="A table; columns are matched by name. - is the standard input.")]
 Label = Annotated[

@@ -167,7 +167,7 @@ def transform(
 
 
 def _check_table_output(output: Path | None, force: bool, json: bool) -> None:
-    from eigenfeat.rows.files import check_output
+    from eigenfeat.rows.writers import check_output
 
     if output is not None:
         check_output(output)

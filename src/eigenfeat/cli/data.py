@@ -10,11 +10,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from sklearn.model_selection import train_test_split
 
-from eigenfeat.rows.files import check_columns, label_column, labels_of, read_table
-from eigenfeat.rows.table_files import STANDARD_INPUT, TableFile, open_table
+from eigenfeat.rows import read_table
+from eigenfeat.rows.readers.columns import collected_labels
+from eigenfeat.rows.readers.labels import missing_labels
+from eigenfeat.rows.readers.options import ReadOptions, check_columns, usual_label
+from eigenfeat.rows.readers.sources import STANDARD_INPUT, is_svmlight, open_source
+from eigenfeat.rows.readers.tables import TableSource
 from eigenfeat.tables import Task, find_task
 from eigenfeat.tables.cells import has_text, notation_of, numbers, text
 
@@ -63,56 +66,53 @@ class Reading:
     encoding: str | None = None
     kinds: dict[str, str] = field(default_factory=dict)
 
-    def open(self, place: str) -> TableFile:
-        return open_table(place, self.delimiter, self.encoding)
+    def open(self, place: str) -> TableSource:
+        return open_source(place, self.delimiter, self.encoding)
 
 
 def read_rows(place: str, reading: Reading, features: Sequence[str] | None = None, task: str | None = None) -> Rows:
     """All rows of a file: the features (all columns but labels and those dropped, or those a model has), and labels."""
-    file = reading.open(place)
-    if file.kind == "svmlight":
+    if is_svmlight(place):
         table = read_table(place)
         return Rows(table.X, table.y, ("label",), place)
-    usual = label_column(file.place, [name for name in file.names if name not in reading.drop], None)
+    file = reading.open(place)
+    usual = usual_label([name for name in file.names if name not in reading.drop])
     found = reading.labels or tuple(filter(None, [usual]))
-    for name in found:
-        label_column(file.place, file.names, name)
-    absent = [name for name in reading.drop if name not in file.names]
-    if absent:
-        raise ValueError(
-            f"{file.place} has no column {', '.join(map(repr, absent))} to drop; it has {_some(file.names)}"
-        )
     if features is None:
-        features = [name for name in file.names if name not in found and name not in reading.drop]
-    check_columns(file.place, file.names, features)
+        options = ReadOptions(found, drop=reading.drop)
+        features = options.choose(file.names, file.place).features
+    else:
+        ReadOptions(found).choose([*file.names], file.place)
+        check_columns(file.place, file.names, features)
     apart = [name for name in found if name not in features]
     table = file.read([*features, *apart])
     X, notes = table.select(list(features)), list(file.notes)
     if not found:
         return Rows(X, None, (), place, tuple(notes))
-    there = _labelled(table, found)
+    there = _labelled(table, found, task)
     if not there.all():
         notes.append(f"{int((~there).sum()):,} of {len(there):,} rows have no label: left out")
         X, table = X.filter(pa.array(there)), table.filter(pa.array(there))
     if not len(X):
         raise ValueError(f"{file.place}: no row has a label in {', '.join(found)}")
-    y = target(table, found, file.place, task)
+    y = target(table, found, file, task)
     return Rows(X, y, found, place, tuple(notes))
 
 
-def target(table: pa.Table, names: Sequence[str], place: str, task: str | None) -> np.ndarray:
+def target(table: pa.Table, names: Sequence[str], file: TableSource, task: str | None) -> np.ndarray:
     """The column of labels as numbers or text, several side by side as numbers."""
     columns = []
     for name in names:
         column = table.column(name)
-        if task == "regression" or len(names) > 1:
-            column = pa.chunked_array([pa.array(_as_numbers(column, name, place))])
-        elif has_text(column):
-            notation, share = notation_of(text(column))
-            if share == 1 and notation != "plain":  # 1,200 and 12 % are numbers, too
-                column = pa.chunked_array([pa.array(numbers(column, notation))])
-        columns.append(labels_of(column, name, place))
+        if _is_numeric(names, task):
+            column = pa.chunked_array([pa.array(_as_numbers(column, name, file.place))])
+        columns.append(collected_labels(column, name, file))
     return columns[0] if len(columns) == 1 else np.column_stack(columns)
+
+
+def _is_numeric(names: Sequence[str], task: str | None) -> bool:
+    """Whether labels are numbers whatever they look like."""
+    return task == "regression" or len(names) > 1
 
 
 def _as_numbers(column: Any, name: str, place: str) -> np.ndarray:
@@ -127,15 +127,14 @@ def _as_numbers(column: Any, name: str, place: str) -> np.ndarray:
     return values
 
 
-def _labelled(table: pa.Table, names: Sequence[str]) -> np.ndarray:
+def _labelled(table: pa.Table, names: Sequence[str], task: str | None) -> np.ndarray:
     """Rows that have all their labels."""
     there = np.ones(table.num_rows, dtype=bool)
     for name in names:
         column = table.column(name)
-        known = pc.is_valid(text(column)) if has_text(column) else pc.is_valid(column)
-        there &= np.asarray(known.to_numpy(), dtype=bool)
-        if pa.types.is_floating(column.type):
-            there &= ~np.isnan(column.to_numpy())
+        if _is_numeric(names, task) and has_text(column):
+            column = text(column)
+        there &= ~missing_labels(column)
     return there
 
 
@@ -177,8 +176,3 @@ def file_hash(place: str) -> str:
         return ""
     with Path(place).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _some(names: Sequence[str], limit: int = 8) -> str:
-    shown = ", ".join(repr(name) for name in names[:limit])
-    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"

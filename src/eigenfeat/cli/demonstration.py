@@ -11,7 +11,7 @@ from eigenfeat.cli.arguments import free_place
 from eigenfeat.cli.data import Reading
 from eigenfeat.cli.fitting import Order, run_fit
 from eigenfeat.cli.talk import Talk
-from eigenfeat.rows.files import write_table
+from eigenfeat.rows import write_table
 
 MADE = ("digits.csv", "held_out.csv", "model.skops", "report.html")
 

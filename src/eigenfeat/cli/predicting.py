@@ -22,7 +22,12 @@ from eigenfeat.cli.data import Reading, target
 from eigenfeat.cli.evaluation import Result, classification, multilabel, regression
 from eigenfeat.cli.talk import Talk
 from eigenfeat.export import load
-from eigenfeat.rows.files import _numbers, check_columns, label_column, read_table, written_table
+from eigenfeat.rows import read_table
+from eigenfeat.rows.readers.columns import as_numbers
+from eigenfeat.rows.readers.options import check_columns, usual_label
+from eigenfeat.rows.readers.sources import is_svmlight
+from eigenfeat.rows.readers.tables import Part, TableSource
+from eigenfeat.rows.writers import table_writer
 from eigenfeat.tables.plans import NumberPlan
 
 Answer = Callable[[Any], dict[str, np.ndarray]]
@@ -82,7 +87,7 @@ class Answered:
     n_rows: int
     table: pa.Table
     said: dict[str, np.ndarray]
-    truth: np.ndarray | None
+    truth: Any
 
 
 def _stream(
@@ -97,8 +102,9 @@ def _stream(
     """Answers to all rows of a file, written as they come; how many, the first column of answers, and labels."""
     parts: list[Answered] = []
     n_rows = 0
-    with talk.progress("predicting"), written_table(output) as write:
-        for part in _in_threads(_parts(fitted, data, reading, keep, answer, talk)):
+    file = None if is_svmlight(data) else reading.open(data)
+    with talk.progress("predicting"), table_writer(output) as write:
+        for part in _in_threads(_parts(fitted, data, file, reading, keep, answer, talk)):
             if part.n_rows:
                 write(part.table)
                 n_rows += part.n_rows
@@ -109,15 +115,28 @@ def _stream(
         raise ValueError(f"{data} has no rows")
     names = list(parts[0].said) if parts else []
     joined = {name: np.concatenate([part.said[name] for part in parts]) for name in names}
-    return n_rows, joined, np.concatenate([part.truth for part in parts]) if parts else None
+    return n_rows, joined, _truth(fitted, [part.truth for part in parts], reading, file) if parts else None
+
+
+def _truth(fitted: Any, parts: list[Any], reading: Reading, file: TableSource | None) -> np.ndarray:
+    """Labels of all rows: what cells of text mean, all of them together say."""
+    if file is None:
+        return np.concatenate(parts)
+    task = dict(getattr(fitted, "card_", {})).get("task") or None
+    return target(pa.concat_tables(parts, promote_options="permissive"), reading.labels, file, task)
 
 
 def _parts(
-    fitted: Any, data: str, reading: Reading, keep: Sequence[str], answer: Answer, talk: Talk
+    fitted: Any,
+    data: str,
+    file: TableSource | None,
+    reading: Reading,
+    keep: Sequence[str],
+    answer: Answer,
+    talk: Talk,
 ) -> Iterator[Callable[[], Answered]]:
     """Functions that read, encode and answer some rows each."""
-    file = reading.open(data)
-    if file.kind == "svmlight":
+    if file is None:
         table = read_table(data)
         yield lambda: _answered(answer, table.X, {}, table.y if reading.labels else None)
         return
@@ -128,26 +147,25 @@ def _parts(
     keep = [*dict.fromkeys([*keep, *(name for name in _ids(fitted) if name in file.names)])]
     check_columns(file.place, file.names, [*names, *keep, *reading.labels])
     needed = [*dict.fromkeys([*names, *keep, *reading.labels])]
-    task = dict(getattr(fitted, "card_", {})).get("task") or None
-    numbers = set(_plain_numbers(fitted)) - {*keep, *reading.labels}
+    numbers = dict.fromkeys(set(_plain_numbers(fitted)) - {*keep, *reading.labels}, pa.float64())
 
-    def answered(read: Callable[[], pa.Table]) -> Answered:
-        block = read()
-        y = target(block, reading.labels, file.place, task) if reading.labels and len(block) else None
+    def answered(part: Part) -> Answered:
+        block = part.read()
+        truth = block.select(reading.labels) if reading.labels and len(block) else None
         kept = {name: block.column(name) for name in keep}
-        return _answered(answer, _as_taken(fitted, block.select(names)), kept, y)
+        return _answered(answer, _as_taken(fitted, block.select(names)), kept, truth)
 
-    for read in _read_ahead(file.parts(needed, sorted(numbers))):
-        yield partial(answered, read)
+    for part in _read_ahead(file.parts(needed, numbers)):
+        yield partial(answered, part)
 
 
-def _answered(answer: Answer, X: Any, kept: dict[str, Any], y: np.ndarray | None) -> Answered:
+def _answered(answer: Answer, X: Any, kept: dict[str, Any], truth: Any) -> Answered:
     if not X.shape[0]:
         return Answered(0, pa.table({}), {}, None)
     answers = answer(X)
-    said = {} if y is None else {name: values for name, values in answers.items() if not name.startswith("p(")}
+    said = {} if truth is None else {name: values for name, values in answers.items() if not name.startswith("p(")}
     table = pa.table(kept | {name: pa.array(values) for name, values in answers.items()})
-    return Answered(X.shape[0], table, said, y)
+    return Answered(X.shape[0], table, said, truth)
 
 
 def _in_threads(parts: Iterator[Callable[[], Answered]]) -> Iterator[Answered]:
@@ -203,14 +221,14 @@ def _as_taken(fitted: Any, table: pa.Table) -> Any:
     """The table itself for an encoder; numbers for a model without one."""
     if "table" in dict(getattr(fitted, "named_steps", {})):
         return table
-    return np.column_stack([_numbers(table.column(name), name) for name in table.column_names])
+    return np.column_stack([as_numbers(table.column(name), name, np.dtype(np.float64)) for name in table.column_names])
 
 
 def _columns_of(fitted: Any, there: Sequence[str], reading: Reading) -> list[str]:
     names = getattr(fitted, "feature_names_in_", None)
     if names is not None:
         return [str(name) for name in names]
-    apart = {*reading.labels, *reading.drop, label_column("the table", there, None)}
+    apart = {*reading.labels, *reading.drop, usual_label(there)}
     return [name for name in there if name not in apart]
 
 

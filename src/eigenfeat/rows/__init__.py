@@ -4,12 +4,11 @@ from eigenfeat.rows.accumulators import Accumulator, ClassCounts
 from eigenfeat.rows.block import Block
 from eigenfeat.rows.cache import CacheDecision
 from eigenfeat.rows.dask import DaskRows, dask_rows
-from eigenfeat.rows.files import Table, read_table, write_table
 from eigenfeat.rows.functions import RowMap
-from eigenfeat.rows.opening import open
-from eigenfeat.rows.results import each, write
+from eigenfeat.rows.readers.open import Table, open, read_table
+from eigenfeat.rows.readers.stream import FileRows
 from eigenfeat.rows.rows import ArrayRows, RandomAccessRows, Rows, as_rows
-from eigenfeat.rows.streams import FileRows
+from eigenfeat.rows.writers import each, write, write_table
 
 __all__ = [
     "Accumulator",

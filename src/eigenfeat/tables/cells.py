@@ -12,8 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from eigenfeat.rows.readers.options import MISSING_WORDS
+
 #: Cells that say that nothing is known, in lower case.
-NOTHING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "--", "?", ".", "missing", "<na>", "nat")
+NOTHING = MISSING_WORDS
 TRUE_FALSE = (("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("on", "off"), ("ja", "nein"), ("oui", "non"))
 
 #: What may stand around or inside a number without being part of it: currency signs, blanks, apostrophes.

@@ -30,7 +30,7 @@ def test_files_hold_the_results(tmp_path, suffix):
     assert eigenfeat.rows.write(path, MODEL.predict_proba, SOURCE, MODEL.classes_, batch_size=150) == 500
     found = eigenfeat.rows.open(path)
     assert found.names == ("no", "yes")
-    np.testing.assert_allclose(eigenfeat.rows.found.to_array(), MODEL.predict_proba(X), rtol=1e-12)
+    np.testing.assert_allclose(found.to_array(), MODEL.predict_proba(X), rtol=1e-12)
     assert eigenfeat.rows.write(path, MODEL.predict, SOURCE) == 500  # in the place of the other
     if suffix == ".parquet":
         assert pytest.importorskip("pandas").read_parquet(path)["result"].tolist() == MODEL.predict(X).tolist()
@@ -44,7 +44,7 @@ def test_a_failure_leaves_what_was_there(tmp_path):
     with pytest.raises(ValueError, match="the first has 4 columns"):
         eigenfeat.rows.write(path, MODEL.predict_proba, broken)
     assert path.read_bytes() == before and len(list(tmp_path.iterdir())) == 1
-    with pytest.raises(ValueError, match=r"end in \.parquet"):
+    with pytest.raises(ValueError, match=r"tables are written to \.csv"):
         eigenfeat.rows.write(tmp_path / "p.xls", MODEL.predict, SOURCE)
     with pytest.raises(ValueError, match="3 names for 2 columns"):
         eigenfeat.rows.write(path, MODEL.predict_proba, SOURCE, ["a", "b", "c"])

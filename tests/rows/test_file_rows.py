@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from row_tables import X, assert_same, chunkings
 from scipy import sparse
 
-from eigenfeat.rows import FileRows
-from eigenfeat.rows.streams import Batch, joined, regrouped
+import eigenfeat.rows
+from eigenfeat.rows import Block, FileRows
 
 
 class Cut(FileRows):
@@ -20,7 +20,7 @@ class Cut(FileRows):
 
     def batches(self, size):
         for part in np.split(self.stored, self.edges):
-            yield Batch(part)
+            yield Block(part)
 
 
 @settings(deadline=None)  # threads start when they can
@@ -58,9 +58,8 @@ def test_no_rows_are_refused():
 
 
 def test_sparse_batches_stay_sparse():
-    parts = [Batch(sparse.csr_matrix(part), part[:, 0]) for part in np.split(X, [3, 90])]
-    blocks = list(regrouped(parts, 50))
+    parts = [(sparse.csr_matrix(part), part[:, 0]) for part in np.split(X, [3, 90])]
+    source = eigenfeat.rows.open(lambda: parts)
+    blocks = list(source.blocks(50))
     assert all(sparse.issparse(block.X) and block.X.format == "csr" for block in blocks)
-    whole = joined(blocks)
-    np.testing.assert_array_equal(whole.X.toarray(), X)
-    np.testing.assert_array_equal(whole.y, X[:, 0])
+    assert_same(source, labels=X[:, 0], batch_size=50)

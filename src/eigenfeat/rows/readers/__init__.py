@@ -1,0 +1,1 @@
+"""One stack of readers: files and batches as rows read in blocks, and as tables in memory."""

@@ -1,0 +1,191 @@
+"""Rows of arrays: ``.npy`` files and memory maps in any order, archives of arrays, batches of matrices."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from eigenfeat.rows.accumulators import AnyAccumulator
+from eigenfeat.rows.block import Block, Selection
+from eigenfeat.rows.read_ahead import read_ahead
+from eigenfeat.rows.readers.errors import BadFile, explained
+from eigenfeat.rows.readers.options import Columns, Name, ReadOptions, floating, handle_missing, row_number
+from eigenfeat.rows.readers.stream import STREAM_BYTES, FileRows
+from eigenfeat.rows.rows import RandomAccessRows, Rows
+
+
+class MemoryMapRows(RandomAccessRows):
+    """Columns of a memory map, read as they are asked for, in any order, and ahead in a pass.
+
+    Parameters
+    ----------
+    array : (n, d) memory map or array
+    options : ReadOptions
+        How it is read; columns go by their index, or as x0, x1 and so on.
+    place : str
+        What errors call it.
+    identity : str
+        What tells the file from others, and from what it was at another time.
+    """
+
+    def __init__(self, array: np.ndarray, options: ReadOptions, place: str = "the array", identity: str = "") -> None:
+        if options.filter is not None or options.missing == "drop":
+            raise ValueError(f'{place}: filter and missing="drop" need a file of named columns: write Parquet.')
+        self.array, self.options, self.place, self._identity = array, options, place, identity
+        self.columns = by_index(options, array.shape[1]).choose(range(array.shape[1]), place)
+        self._dtype = floating([array.dtype], options.dtype)
+
+    @property
+    def n_rows(self) -> int:
+        return self.array.shape[0]
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.columns.features)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self._dtype
+
+    @property
+    def identity(self) -> str:
+        return f"{super().identity}, {self._identity}"
+
+    @property
+    def y(self) -> np.ndarray | None:
+        return labels_in(self.array, self.columns)
+
+    @property
+    def weight(self) -> np.ndarray | None:
+        return weights_in(self.array, self.columns)
+
+    def block(self, selection: Selection) -> Block:
+        block = block_of_matrix(np.array(self.array[selection]), self.columns, self.dtype)
+        if isinstance(selection, slice):
+            place, start = self.place, selection.start or 0
+        else:
+            place, start = f"chosen rows of {self.place}", 0
+
+        def where(index: int) -> str:
+            return row_number(start + index)
+
+        block = handle_missing(block, self.options.missing, self.columns.features, place, where)
+        return replace(block, start=start)
+
+    def blocks(self, batch_size: int | None = None) -> Iterator[Block]:
+        width = self.array.dtype.itemsize * self.array.shape[1]
+        size = batch_size or self.options.batch_size or max(1, STREAM_BYTES // max(1, width))
+        return read_ahead(self.block(slice(start, start + size)) for start in range(0, self.n_rows, size))
+
+    def reduce(self, accumulator: AnyAccumulator, name: str = "rows") -> AnyAccumulator:
+        return Rows.reduce(self, accumulator, name)  # a file, after all: passes are told of, and survive
+
+
+class MatrixRows(FileRows):
+    """Batches of arrays or sparse matrices, each X, (X, y) or (X, y, weights)."""
+
+    def __init__(self, batches: Any, options: ReadOptions, place: str, first: tuple[Any, Any, Any]) -> None:
+        self._batches, self.options = batches, options
+        X, *beside = first
+        self.is_sparse, self._beside = sparse.issparse(X), [part is not None for part in beside]
+        if options.filter is not None or (self.is_sparse and options.missing != "refuse"):
+            raise ValueError(f"{place} are matrices: choose rows, and fill in sparse ones, where they are made.")
+        self.columns = by_index(options, X.shape[1]).choose(range(X.shape[1]), place)
+        self._n_stored = X.shape[1]
+        super().__init__(place, len(self.columns.features), floating([X.dtype], options.dtype), options.batch_size)
+
+    def batches(self, size: int) -> Iterator[Block]:
+        for place, X, labels, weights in self._batches():
+            if sparse.issparse(X) != self.is_sparse or X.shape[1] != self._n_stored:
+                shape = f"{type(X).__name__} of shape {X.shape}"
+                raise ValueError(f"{place} is {shape}; the first has {self._n_stored} columns.")
+            if self._beside != [labels is not None, weights is not None]:
+                raise ValueError(f"{place} has labels or weights where the first has none, or none where it has.")
+            block = block_of_matrix(X.tocsr() if self.is_sparse else X, self.columns, self.dtype)
+            if labels is not None and block.y is None:
+                block = replace(block, y=np.asarray(labels))
+            if weights is not None and block.weight is None:
+                block = replace(block, weight=np.asarray(weights, dtype=np.float64))
+            if not self.is_sparse:
+                block = handle_missing(block, self.options.missing, self.columns.features, place)
+            yield block
+
+
+# ---------------------------------------------------------------------- columns of a matrix
+
+
+def block_of_matrix(X: Any, columns: Columns, dtype: np.dtype) -> Block:
+    """Return rows of an array or CSR matrix, whose columns go by their index."""
+    rows = X if len(columns.features) == X.shape[1] else X[:, list(columns.features)]
+    return Block(rows.astype(dtype, copy=False), labels_in(X, columns), weights_in(X, columns))
+
+
+def labels_in(X: Any, columns: Columns) -> np.ndarray | None:
+    return columns.joined_labels([_column(X, index) for index in columns.labels])
+
+
+def weights_in(X: Any, columns: Columns) -> np.ndarray | None:
+    return None if columns.weight is None else _column(X, columns.weight).astype(np.float64)
+
+
+def _column(X: Any, index: Name) -> np.ndarray:
+    column = X[:, [index]]
+    return np.asarray(column.toarray() if sparse.issparse(column) else column).ravel()
+
+
+def by_index(options: ReadOptions, n_columns: int) -> ReadOptions:
+    """Return options whose columns are indices where they were named x0, x1 and so on."""
+    index: dict[Name, Name] = {f"x{j}": j for j in range(n_columns)}
+    return options.renamed(lambda name: index.get(name, name))
+
+
+# ---------------------------------------------------------------------- files
+
+
+def load_npy(location: Any) -> np.ndarray:
+    """Return the array of a ``.npy`` file, mapped into memory where it is on this machine.
+
+    Raises
+    ------
+    ValueError
+        For a file that is truncated or holds no table of numbers.
+    """
+    with explained(location.place):
+        if location.is_local:
+            array = np.load(location.path, mmap_mode="r", allow_pickle=False)
+        else:
+            with location.stream() as stream:
+                array = np.load(io.BytesIO(stream.read()), allow_pickle=False)
+    check_matrix(array, location.place, "it")
+    return array
+
+
+def arrays_of_npz(place: str, opened: Any) -> dict[str, np.ndarray]:
+    """Return the columns of an archive of arrays, given what opens a context of its bytes."""
+    with explained(place), opened() as stream, np.load(io.BytesIO(stream.read()), allow_pickle=False) as arrays:
+        if "X" not in arrays:
+            raise BadFile(place, [f"it has no array 'X'; it has {', '.join(map(repr, arrays.files)) or 'none'}"])
+        X, others = arrays["X"], {name: arrays[name] for name in arrays.files if name != "X"}
+    check_matrix(X, place, "the array 'X'")
+    others = {name: array for name, array in others.items() if array.shape == X.shape[:1]}
+    return matrix_columns(X) | others
+
+
+def matrix_columns(X: np.ndarray) -> dict[str, np.ndarray]:
+    return {f"x{j}": np.ascontiguousarray(X[:, j]) for j in range(X.shape[1])}
+
+
+def check_matrix(array: np.ndarray, place: str, called: str) -> None:
+    """Refuse an array that is no table of numbers."""
+    if array.ndim != 2 or array.dtype.kind not in "biuf":
+        raise BadFile(
+            place,
+            [f"{called} must be rows and columns of numbers; it is an array of {array.dtype} of shape {array.shape}"],
+        )
+    if not len(array):
+        raise BadFile(place, ["it has no rows"])
