@@ -24,7 +24,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from datasets import load_mnist
 from eigenfeat import GaussianMixtureScore, ScoreTensorFeatures
-from eigenfeat._threads import one_blas_thread
+from eigenfeat._runtime.threads import one_blas_thread
 from eigenfeat.scores.cross_tensor import DenseTensor, StreamedTensor, centred_labels
 from eigenfeat.scores.decomposition import Search, decompose
 from eigenfeat.scores.gaussian import DiagonalPrecision, GaussianMixtureDensity

@@ -75,7 +75,7 @@ def gem_streamed(path: str, n_rows: int, limit: str) -> dict:
     from eigenfeat import GEMClassifier
 
     began = time.perf_counter()
-    with eigenfeat.rows.streaming(limit, progress=n_rows > 10**6) as run:
+    with eigenfeat.runtime(limit, progress=n_rows > 10**6) as run:
         source = eigenfeat.rows.open(path, label="y")
         model = GEMClassifier().fit(source)
     seconds = time.perf_counter() - began
@@ -100,7 +100,7 @@ def seconds_of_passes(passes: list) -> dict[str, list[float]]:
     """How many passes of every name there were, and seconds of one."""
     found: dict[str, list[float]] = {}
     for done in passes:
-        found.setdefault(done.name, []).append(done.seconds)
+        found.setdefault(done.stage, []).append(done.seconds)
     return {name: [len(seconds), float(np.mean(seconds))] for name, seconds in found.items()}
 
 
@@ -205,7 +205,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[10**5, 3 * 10**5, 10**6, 2 * 10**6], help="ascending")
     parser.add_argument("--memory-rows", type=int, default=300_000, help="at which a fit in memory is compared")
     parser.add_argument("--rival-rows", type=int, default=2_000_000, help="at which rivals are")
-    parser.add_argument("--limit", default="1GB", help="memory_limit of the streamed fits")
+    parser.add_argument("--limit", default="1GB", help="memory of the streamed fits")
     parser.add_argument("--keep", type=Path, help="a file to add times to, and to take those of other sizes from")
     parser.add_argument("--plot", type=Path, help="where to save the plot of time against rows")
     asked = parser.parse_args()

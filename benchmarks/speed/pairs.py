@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from datasets import load_mnist, load_plants
-from eigenfeat.moments import DenseMoments, RowMoments
+from eigenfeat.moments import DenseMoments, DualMoments
 from eigenfeat.quotients import Quotient, Regularisation, contrast
 from eigenfeat.solvers import Directions, solve
 
@@ -128,7 +128,7 @@ def plants(quick: bool) -> dict[str, float]:
     X, y = load_plants()
     X = X / X.std()
     pairs = all_pairs(100)[: 990 if quick else None]
-    dense, rows = (contrast(kind().update(X, y), pairs, regularisation=RIDGE) for kind in (DenseMoments, RowMoments))
+    dense, rows = (contrast(kind().update(X, y), pairs, regularisation=RIDGE) for kind in (DenseMoments, DualMoments))
     tasks = {"from matrices": lambda: solve(dense, 10), "from rows": lambda: solve(rows, 10)}
     return compare("plants100 d=64", dense, 10, 2 if quick else 3, tasks)
 

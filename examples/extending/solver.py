@@ -5,12 +5,18 @@ from scipy.sparse.linalg import lobpcg
 
 from eigenfeat.moments import DenseForm
 from eigenfeat.quotients import Quotient
-from eigenfeat.solvers import SOLVERS, Solver, SolverTable
-from eigenfeat.solvers.contract import never
-from eigenfeat.solvers.finish import finish
-from eigenfeat.solvers.needs import LARGEST, MODERATE, N_COMPONENTS
-from eigenfeat.solvers.noise import factor_noise
-from eigenfeat.solvers.request import Request
+from eigenfeat.solvers import (
+    LARGEST,
+    MODERATE,
+    N_COMPONENTS,
+    SOLVERS,
+    Request,
+    Solver,
+    SolverTable,
+    factor_noise,
+    finish,
+    never,
+)
 
 
 def solve_group(quotients, request):
@@ -27,8 +33,8 @@ def solve_group(quotients, request):
     return found
 
 
-# Needs say why it cannot run, suits whether "auto" may take it: this one has to be asked for.
-LOBPCG = Solver("lobpcg", solve_group, needs=(MODERATE, LARGEST, N_COMPONENTS), suits=never)
+# Requirements say why it cannot run, suits whether "auto" may take it: this one has to be asked for.
+LOBPCG = Solver("lobpcg", solve_group, requires=(MODERATE, LARGEST, N_COMPONENTS), suits=never)
 table = SolverTable((*SOLVERS.solvers, LOBPCG), SOLVERS.describe)
 
 rng = np.random.default_rng(0)

@@ -1,5 +1,6 @@
 """The public names, each with the module it is imported from when it is first asked for."""
 
+from ._runtime.context import runtime
 from .estimators.column_scaler import ColumnScaler
 from .estimators.column_splines import ColumnSplines
 from .estimators.common_spatial_patterns import CommonSpatialPatterns
@@ -79,6 +80,7 @@ __all__ = [
     "VanishingComponents",
     "load",
     "make_tabular",
+    "runtime",
     "save",
     "to_onnx",
 ]

@@ -16,8 +16,9 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import _check_feature_names_in as check_feature_names_in
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
-from eigenfeat._callbacks import told_fit
-from eigenfeat._threads import blas_for_this_thread
+from eigenfeat._runtime.callbacks import fit_with_callbacks
+from eigenfeat._runtime.config import runtime_of_fit
+from eigenfeat._runtime.threads import limit_blas_off_main
 
 __all__ = [
     "COUNT",
@@ -52,10 +53,10 @@ def checked_fit(method: Callable) -> Callable:
     """
 
     @wraps(method)
-    def told(self, *args, **kwargs):
-        return told_fit(self, method, *args, **kwargs)
+    def called(self, *args, **kwargs):
+        return fit_with_callbacks(self, method, *args, **kwargs)
 
-    checked = _in_threads(_fit_context(prefer_skip_nested_validation=True)(told))
+    checked = _under_runtime(_fit_context(prefer_skip_nested_validation=True)(called))
     if method.__name__ not in WHOLE_FITS:
         return checked
 
@@ -82,15 +83,15 @@ def checked_fit(method: Callable) -> Callable:
     return fit
 
 
-def _in_threads(method: Callable) -> Callable:
-    """A fit among others in threads takes one core, so that they neither change nor hinder each other."""
+def _under_runtime(method: Callable) -> Callable:
+    """Run a fit under one runtime; one of several in threads takes one core, so that they do not change each other."""
 
     @wraps(method)
-    def considerate(self, *args, **kwargs):
-        with blas_for_this_thread():
+    def limited(self, *args, **kwargs):
+        with runtime_of_fit(self), limit_blas_off_main():
             return method(self, *args, **kwargs)
 
-    return considerate
+    return limited
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from eigenfeat import _progress
+from eigenfeat._runtime.progress import report
 from eigenfeat.cli.budget import Clock, TimeUp, cut_off, fitted_within, foreseen, rows_within
 from eigenfeat.cli.data import Rows
 
@@ -20,7 +20,7 @@ class Slow:
     def fit(self, X, y):
         end = time.perf_counter() + self.seconds * len(X) ** self.power
         while time.perf_counter() < end:
-            _progress.report("step")
+            report("step")
             time.sleep(0.002)
         return self
 

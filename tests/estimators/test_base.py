@@ -110,7 +110,7 @@ def test_classes_that_no_row_has_are_refused_or_wait():
 def test_a_criterion_by_name_or_function_is_the_estimator_of_that_name():
     X, y = load_iris(return_X_y=True)
     expected = FisherLDA(ridge=0.1).fit(X, y).transform(X)
-    for criterion in ("fisher", lambda moments: CRITERIA["fisher"].pose(moments)):
+    for criterion in ("fisher", lambda moments: CRITERIA["fisher"].build(moments)):
         model = RayleighFeatures(criterion=criterion, ridge=0.1, labels=callable(criterion)).fit(X, y)
         np.testing.assert_allclose(model.transform(X), expected, atol=1e-9)
         assert model.criterion_ == "fisher"

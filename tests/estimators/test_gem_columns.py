@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import log_loss
 
+import eigenfeat
 from eigenfeat import GEMClassifier, load, rows, save
 from eigenfeat.estimators.gem_columns import SCREENING_ROWS
 
@@ -59,7 +60,7 @@ def test_weights_are_repetitions():
 def test_a_stream_finds_the_same_pairs(tmp_path):
     X, y = switches(4000)
     in_memory = GEMClassifier(3).fit(X, y)
-    with rows.streaming(memory_limit=2_000_000):
+    with eigenfeat.runtime(memory=2_000_000):
         streamed = GEMClassifier(3).fit(rows.as_rows(X, y))
     assert in_memory.choices_["base_map"] == streamed.choices_["base_map"] == "products"
     assert streamed.get_feature_names_out().tolist() == in_memory.get_feature_names_out().tolist()

@@ -5,6 +5,7 @@ import pytest
 from gem_data import echoes
 from sklearn.base import clone
 
+import eigenfeat
 import eigenfeat.rows
 from eigenfeat import GEMClassifierCV
 
@@ -30,9 +31,9 @@ def batches():
 def test_a_search_over_a_stream_is_that_over_its_rows(options):
     search = GEMClassifierCV(**GRID, **options)
     expected = clone(search).fit(X, Y, W)
-    with eigenfeat.rows.streaming("1kB") as run:
+    with eigenfeat.runtime("1kB") as run:
         found = clone(search).fit(eigenfeat.rows.open(batches))
-    assert "scores of rows held out" in {done.name for done in run.passes}
+    assert "scores of rows held out" in {done.stage for done in run.passes}
     assert found.best_params_ == expected.best_params_ and {"moments", "directions"} <= set(found.stage_seconds_)
     for name in ("mean_test_score", "std_test_score"):
         np.testing.assert_allclose(found.cv_results_[name], expected.cv_results_[name], atol=1e-9)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import eigenfeat
 import eigenfeat.rows
 from eigenfeat import KernelFisherClassifier
 from eigenfeat.estimators import kernel_streaming
@@ -31,8 +32,8 @@ def kfd(**options):
 
 
 def streamed(model, *args, **options):
-    with eigenfeat.rows.streaming("10kB") as run:
-        return model.fit(source(*args, **options)), [done.name for done in run.passes]
+    with eigenfeat.runtime("10kB") as run:
+        return model.fit(source(*args, **options)), [done.stage for done in run.passes]
 
 
 @pytest.mark.parametrize("penalty", ["function", "coefficients"])

@@ -18,7 +18,7 @@ from eigenfeat import (
     LeastSquaresOPLS,
     LeastSquaresOPLSCV,
 )
-from eigenfeat._progress import listening
+from eigenfeat._runtime.context import runtime
 from eigenfeat.least_squares.targets import hypergraph_factor
 
 
@@ -137,6 +137,6 @@ def test_the_search_is_reported_as_scikit_learns_are(cls, cv):
 def test_candidates_are_told_to_whoever_listens(options, words):
     X, y = load_iris(return_X_y=True)
     heard = []
-    with listening(lambda event: heard.append(event.words)):
+    with runtime(progress=lambda event: heard.append(str(event))):
         LeastSquaresLDACV(alphas=[1.0, 10.0], **options).fit(X, y)
     assert any("candidate alpha" in said and words in said for said in heard)

@@ -46,13 +46,13 @@ def test_more_of_anything_takes_more():
 
 
 def test_a_warning_where_it_is_too_much(monkeypatch):
-    monkeypatch.setattr(memory, "available_bytes", lambda: 10**9)
+    monkeypatch.setattr(memory, "available_memory", lambda: 10**9)
     with pytest.warns(UserWarning, match=r"It will take about 2.0 GB beside its rows, and 1.0 GB are free"):
         warn_of_memory(2 * 10**9, "It")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warn_of_memory(10**8, "It")
-        monkeypatch.setattr(memory, "available_bytes", lambda: None)
+        monkeypatch.setattr(memory, "available_memory", lambda: None)
         warn_of_memory(10**18, "It")
 
 
@@ -82,7 +82,7 @@ def test_settings_tell_the_most_that_a_fit_may_find(strategy, settings, monkeypa
 
 @pytest.mark.parametrize("model", [GEMClassifier(feature_map="cubic"), GEMClassifierCV(ridges=(0.1,))], ids=repr)
 def test_it_is_told_before_the_moments_are_collected(model, monkeypatch):
-    monkeypatch.setattr(memory, "available_bytes", lambda: 1000)
+    monkeypatch.setattr(memory, "available_memory", lambda: 1000)
     X, y = np.random.default_rng(0).normal(size=(60, 4)), np.arange(60) % 2
 
     def start(*arguments, **options):

@@ -145,7 +145,7 @@ def test_a_wide_source_of_known_length_keeps_its_rows():
     wide = rng.normal(size=(20, 50))
     y = np.arange(20) % 2
     streamed = FisherLDA(ridge=0.1).fit(ArrayRows(wide, y))
-    assert type(streamed.moments_).__name__ == "RowMoments"
+    assert type(streamed.moments_).__name__ == "DualMoments"
     assert_same_fit(streamed, FisherLDA(ridge=0.1).fit(wide, y))
 
 
@@ -242,7 +242,7 @@ def test_labels_come_with_the_rows():
     ids=lambda value: type(value).__name__,
 )
 def test_what_cannot_stream_says_so_with_the_way_out(model, words):
-    with pytest.raises(ValueError, match=words), eigenfeat.rows.streaming("10kB"):
+    with pytest.raises(ValueError, match=words), eigenfeat.runtime("10kB"):
         model.fit(Stream(X, TEXT), None)
 
 
@@ -260,7 +260,7 @@ STREAMED = [
 @pytest.mark.parametrize("limit", ["1kB", "1GB"])
 def test_classifiers_of_streams_are_those_of_their_rows(model, weights, limit):
     expected = clone(model).fit(X, TEXT, weights).predict_proba(X)
-    with eigenfeat.rows.streaming(limit) as run:
+    with eigenfeat.runtime(limit) as run:
         found = clone(model).fit(Stream(X, TEXT, weights))
     assert hasattr(found, "cache_") == (limit == "1kB" and isinstance(model, GEMClassifier))
     assert (len(run.passes) > 5) == (limit == "1kB")
@@ -269,7 +269,7 @@ def test_classifiers_of_streams_are_those_of_their_rows(model, weights, limit):
 
 def test_on_defaults_the_choices_are_those_of_the_rows_in_memory():
     held = GEMClassifier(2).fit(X, TEXT)
-    with eigenfeat.rows.streaming("1kB"):
+    with eigenfeat.runtime("1kB"):
         found = GEMClassifier(2).fit(Stream(X, TEXT))
     assert found.choices_["feature_map"] == held.choices_["feature_map"]
     np.testing.assert_allclose(found.predict_proba(X), held.predict_proba(X), atol=1e-9)
@@ -288,7 +288,7 @@ def test_a_regressor_of_a_stream_is_that_of_its_rows(weights, flat):
 def test_a_base_map_of_the_users_is_fitted_to_a_sample():
     model = GEMClassifier(2, base_map=RBFSampler(random_state=0), ridge=0.3, alpha=0.01, label_smoothing=0.0)
     expected = clone(model).fit(X, TEXT).predict_proba(X)
-    with eigenfeat.rows.streaming("1kB"):
+    with eigenfeat.runtime("1kB"):
         found = clone(model).fit(Stream(X, TEXT))
     np.testing.assert_allclose(found.predict_proba(X), expected, atol=1e-9)
 

@@ -23,7 +23,7 @@ from eigenfeat.features.maps import (
     SmoothSplineMap,
     SplineMap,
 )
-from eigenfeat.rows.store import RowStore
+from eigenfeat.moments import GramCache
 from eigenfeat.scores.autoencoder import HiddenLayer, TiedAutoencoder
 from eigenfeat.solvers import DenseVectors, DualVectors
 from eigenfeat.stages.affine import Affine
@@ -40,7 +40,7 @@ from eigenfeat.stages.trials import BandPass, FilterBank, SignalPower, UnitPower
 rng = np.random.default_rng(0)
 X = rng.normal(size=(20, 4))
 AFFINE = Affine.of(rng.normal(size=(4, 3)), np.zeros(3))
-DUAL = Affine(DualVectors(RowStore(sparse.csr_array(X)), np.arange(5), rng.normal(size=(5, 3))))
+DUAL = Affine(DualVectors(GramCache(sparse.csr_array(X)), np.arange(5), rng.normal(size=(5, 3))))
 SPLINE = SplineMap().fit(AFFINE.apply(X))
 LAYER = FeatureLayer(AFFINE, SPLINE, np.ones(4))
 GRID = np.sort(rng.normal(size=(3, 5)), axis=1)
@@ -119,8 +119,8 @@ def broken():
     yield "dual index", Affine(replace(dual, index=np.arange(16, 21)))
     yield "dual negative", Affine(replace(dual, index=np.arange(-1, 4)))
     yield "dual length", Affine(replace(dual, index=np.arange(4)))
-    yield "dual store", Affine(replace(dual, store=RowStore(np.ones((20, 5)))))
-    yield "dual no store", Affine(replace(dual, store=np.ones((20, 4))))
+    yield "dual store", Affine(replace(dual, rows=GramCache(np.ones((20, 5)))))
+    yield "dual no store", Affine(replace(dual, rows=np.ones((20, 4))))
     yield "input scale", replace(LAYER, input_scale=np.ones(5))
     yield "no projection", replace(LAYER, projection=KERNEL)
     yield "no map", replace(LAYER, feature_map=None)

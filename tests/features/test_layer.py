@@ -76,13 +76,13 @@ def many_classes(n_classes=30, n=5, d=40):
     return X, labels
 
 
-def test_rows_stand_for_moments_of_many_classes_and_give_the_same_directions():
+def test_dual_moments_of_many_classes_give_the_same_directions():
     """Fewer rows a class than columns, more rows than columns in all: in the span of the rows, and as matrices."""
     X, y = many_classes()
     settings = LayerSettings(n_components=3, regularisation=Regularisation(0.3))
     as_matrices = collect_moments(X, y, form="dense")
-    as_rows = collect_moments(X, y, form="rows")
-    evidence = [LayerEvidence(moments, ArrayRows(X, y)) for moments in (as_matrices, as_rows)]
+    dual = collect_moments(X, y, form="dual")
+    evidence = [LayerEvidence(moments, ArrayRows(X, y)) for moments in (as_matrices, dual)]
     one, other = (find_layer(e, settings, np.random.RandomState(0), FLOAT64) for e in evidence)
     assert other.solver == "dual" != one.solver
     np.testing.assert_allclose(other.eigenvalues, one.eigenvalues, rtol=1e-8)
@@ -110,9 +110,9 @@ def test_rows_stand_for_moments_of_many_classes_and_give_the_same_directions():
 )
 def test_rows_are_kept_where_pairs_of_classes_are_all_that_is_asked(changed, kept):
     settings = LayerSettings(**{"regularisation": Regularisation(0.3), **changed})
-    assert settings.keeps_rows(1000, 45_000, 576, 60) is kept
-    assert not settings.keeps_rows(1000, None, 576, 60)  # a stream of nobody knows how many rows
-    assert not settings.keeps_rows(1000, 45_000, 576, None)  # nor how many a class has
-    assert not settings.keeps_rows(1000, 45_000, 576, 20_000)  # one class has nearly half of them
-    assert not settings.keeps_rows(1000, 300_000, 576, 400)  # ranks are no longer low
-    assert not settings.keeps_rows(10, 1000, 784, 100)  # matrices are quick to make
+    assert settings.uses_dual_moments(1000, 45_000, 576, 60) is kept
+    assert not settings.uses_dual_moments(1000, None, 576, 60)  # a stream of nobody knows how many rows
+    assert not settings.uses_dual_moments(1000, 45_000, 576, None)  # nor how many a class has
+    assert not settings.uses_dual_moments(1000, 45_000, 576, 20_000)  # one class has nearly half of them
+    assert not settings.uses_dual_moments(1000, 300_000, 576, 400)  # ranks are no longer low
+    assert not settings.uses_dual_moments(10, 1000, 784, 100)  # matrices are quick to make

@@ -191,5 +191,5 @@ def test_a_class_stands_over_the_rest_all_rows_or_nothing():
         for strategy in ("one-vs-rest", "one-vs-all", "per-class")
     )
     np.testing.assert_allclose(rest[1], [0.5, 0, 0.5])
-    np.testing.assert_allclose(moments.proportions(everyone[1]), moments.shares)
+    np.testing.assert_allclose(moments.proportions(everyone[1]), moments.class_fractions)
     assert alone == (1, IDENTITY) and rest[0] == everyone[0] == 1

@@ -32,7 +32,7 @@ def test_pooled_moments_of_subclasses_are_those_of_the_class(seed, n, weighted, 
     weights = rng.uniform(0.5, 2, n) if weighted else None
     cut = Subclasses.of(y, events, np.arange(3))
     whole = collect_moments(X, y, weights, form=form)
-    grouped = collect_moments(X, cut.codes, weights, form=form).grouped(np.arange(3)[cut.owners])
+    grouped = collect_moments(X, cut.codes, weights, form=form).merge_classes(np.arange(3)[cut.owners])
     np.testing.assert_allclose(grouped.means, whole.means, rtol=1e-12)
     np.testing.assert_allclose(grouped.weights, whole.weights, rtol=1e-12)
     for c in range(3):

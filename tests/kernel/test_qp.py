@@ -132,7 +132,7 @@ CENTERS = {"rows": np.arange(0, 40, 3), "points": np.random.RandomState(5).randn
 @pytest.mark.parametrize(("loss", "penalty"), cells(qp.SOLVER))
 def test_centres_and_invariances_reach_the_optimum_of_the_written_out_program(loss, penalty, centers, moves):
     problem = replace(small_problem(loss, penalty, 0.3), centers=CENTERS[centers], invariances=moves)
-    if qp.SOLVER.lacking(problem, DEFAULTS):
+    if qp.SOLVER.unmet(problem, DEFAULTS):
         assert (loss, penalty) == ("huber", "sparse") and moves
         return
     solution = qp.solve(problem)

@@ -76,7 +76,7 @@ def repeated_rows(problem: KernelProblem, index: np.ndarray) -> KernelProblem:
 def cells(solver: Solver) -> list[tuple[str, str]]:
     """The (loss, penalty) pairs a solver says it solves."""
     pairs = [(loss, penalty) for loss in LOSSES for penalty in PENALTIES]
-    return [pair for pair in pairs if not solver.lacking(small_problem(*pair, 1.0), DEFAULTS)]
+    return [pair for pair in pairs if not solver.unmet(small_problem(*pair, 1.0), DEFAULTS)]
 
 
 def written_loss(loss: Loss, residuals: cp.Expression) -> cp.Expression:

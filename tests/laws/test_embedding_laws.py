@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from eigenfeat.moments import DenseMoments, RowMoments
+from eigenfeat.moments import DenseMoments, DualMoments
 from eigenfeat.quotients import Regularisation, contrast, fisher
 from eigenfeat.solvers import solve
 
@@ -49,7 +49,7 @@ def test_proposition_1_an_invertible_map_leaves_embeddings_as_they_were(seed, cr
 @given(seed=st.integers(0, 10_000), ridge=st.sampled_from([0.0, 0.1, 2.0]), dual=st.booleans())
 def test_proposition_2_responses_are_uncorrelated_under_the_noise(seed, ridge, dual):
     X, y, _ = two_classes(seed)
-    moments = (RowMoments if dual else DenseMoments)().update(X, y)
+    moments = (DualMoments if dual else DenseMoments)().update(X, y)
     (quotient,) = contrast(moments, [(0, 1)], regularisation=Regularisation(ridge=ridge))
     V = solve([quotient])[0].toarray()
     np.testing.assert_allclose(V.T @ quotient.noise.toarray() @ V, np.eye(V.shape[1]), atol=1e-7)

@@ -3,16 +3,17 @@
 import numpy as np
 import pytest
 
+import eigenfeat
 from eigenfeat.linear import last_scores
 from eigenfeat.linear.last_scores import LastScores
 from eigenfeat.linear.streamed import StreamedObjective
-from eigenfeat.rows import ClassCounts, open, streaming
+from eigenfeat.rows import ClassCounts, open
 from eigenfeat.rows.rows import Decoder
 
 
 def test_the_oldest_make_room():
     scores = LastScores()
-    with streaming(last_scores.SHARE * 100):
+    with eigenfeat.runtime(last_scores.SHARE * 100):
         for place in "abc":
             scores.keep(place, np.zeros(5))
         assert scores.of("a") is None and scores.of("b") is not None and scores.of("c") is not None
@@ -37,7 +38,7 @@ def test_a_search_along_a_line_is_the_same_with_and_without_them(limit, again):
     X, y = rng.normal(size=(300, 4)), rng.integers(3, size=300)
     source = open(lambda: ((X[i : i + 100], y[i : i + 100]) for i in (0, 100, 200)), batch_size=100)
     totals = source.reduce(ClassCounts())
-    with streaming(limit):
+    with eigenfeat.runtime(limit):
         made = StreamedObjective.of(source, totals, fit_intercept=True, smoothing=0.1, batch_size=None, n_jobs=None)
         objective = StreamedObjective(made.passes, source, made.blocks, alpha=0.1)
         object.__setattr__(objective.blocks, "decoder", CountingDecoder())

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import eigenfeat
 import eigenfeat.rows
 from eigenfeat import MultinomialLogit
 from eigenfeat.linear import logit, preconditioner_table, sample_start
@@ -55,9 +56,9 @@ def test_a_stream_starts_as_memory_does(from_sample, smoothing):
             yield X[part], Y[part], W[part]
 
     expected = MultinomialLogit(1e-3, label_smoothing=smoothing).fit(X, Y, W).predict_proba(X)
-    with eigenfeat.rows.streaming("10kB") as run:
+    with eigenfeat.runtime("10kB") as run:
         found = MultinomialLogit(1e-3, label_smoothing=smoothing).fit(eigenfeat.rows.open(batches))
-    assert ("rows to start from" in {done.name for done in run.passes}) == from_sample
+    assert ("rows to start from" in {done.stage for done in run.passes}) == from_sample
     np.testing.assert_allclose(found.predict_proba(X), expected, atol=1e-10)
 
 

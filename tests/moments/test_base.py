@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eigenfeat.moments import DenseMoments, RowMoments
+from eigenfeat.moments import DenseMoments, DualMoments
 from eigenfeat.moments.base import class_codes
 
 
-@pytest.fixture(params=[DenseMoments, RowMoments], ids=lambda cls: cls.__name__)
+@pytest.fixture(params=[DenseMoments, DualMoments], ids=lambda cls: cls.__name__)
 def moments(request):
     rng = np.random.default_rng(0)
     return request.param().update(rng.normal(size=(10, 3)), np.repeat([0, 1, 2], [5, 3, 2]))

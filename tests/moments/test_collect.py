@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from eigenfeat.moments import DenseMoments, RowMoments, collect_moments, empty_moments
+from eigenfeat.moments import DenseMoments, DualMoments, collect_moments, empty_moments
 from eigenfeat.rows import ArrayRows, Block, Rows
 from eigenfeat.stages import Affine
 
@@ -63,12 +63,12 @@ def test_every_source_of_the_same_rows_gives_the_same_moments(kind, tmp_path):
     np.testing.assert_allclose(moments.means, expected.means, atol=1e-10)
     for c in range(3):
         np.testing.assert_allclose(moments.covariance(c).toarray(), expected.covariance(c).toarray(), atol=1e-10)
-    assert moments.fourth_moment(about="class") == pytest.approx(expected.fourth_moment(about="class"))
+    assert moments.fourth_moment(center="class") == pytest.approx(expected.fourth_moment(center="class"))
 
 
 def test_the_form_follows_the_shape():
     wide = X[:4]
-    assert isinstance(collect_moments(wide), RowMoments)
+    assert isinstance(collect_moments(wide), DualMoments)
     assert isinstance(collect_moments(X), DenseMoments)
     # A part of more rows to come, and a stream of unknown length, are kept as matrices.
     assert isinstance(collect_moments(wide, n_rows=N), DenseMoments)
@@ -88,3 +88,12 @@ def test_without_labels_all_rows_are_one_class():
     moments = collect_moments(X)
     assert moments.n_classes == 1
     np.testing.assert_allclose(moments.covariance(0).toarray(), np.cov(X.T, bias=True), atol=1e-12)
+
+
+@pytest.mark.parametrize("empty", [DenseMoments, DualMoments], ids=lambda cls: cls.__name__)
+def test_moments_are_accumulators_of_blocks(empty):
+    expected = empty().update(X[:40], y[:40], w[:40]).merge(empty().update(X[40:], y[40:], w[40:]))
+    by_blocks = empty().update(Block(X[:40], y[:40], w[:40])).merge(empty().update(Block(X[40:], y[40:], w[40:], 40)))
+    for moments in (by_blocks, Stream().reduce(empty())):
+        np.testing.assert_allclose(moments.means, expected.means, atol=1e-12)
+        np.testing.assert_allclose(moments.covariance().toarray(), expected.covariance().toarray(), atol=1e-12)

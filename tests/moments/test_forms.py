@@ -6,27 +6,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from eigenfeat.moments import DenseForm, FactoredForm, RowTerm, as_form, identity_like, weighted_sum
-from eigenfeat.rows.store import RowStore
+from eigenfeat.moments import DenseForm, FactoredForm, GramCache, RowTerm, as_form, identity_like, weighted_sum
 
 
-def factored(seed, as_sparse=False, shift=0.0, store=None):
+def factored(seed, as_sparse=False, shift=0.0, rows=None):
     """A form of three kinds of terms: scaled rows, centred rows, combinations of rows."""
     rng = np.random.default_rng(seed)
-    if store is None:
+    if rows is None:
         X = np.where(rng.random((14, 9)) < 0.5, rng.normal(size=(14, 9)), 0.0)
-        store = RowStore(sparse.csr_array(X) if as_sparse else X)
+        rows = GramCache(sparse.csr_array(X) if as_sparse else X)
     terms = (
         RowTerm(np.array([0, 3, 5]), scale=rng.uniform(0.5, 1, 3)),
         RowTerm(np.arange(6, 12), scale=rng.uniform(0.5, 1, 6), centred=True),
         RowTerm(np.array([1, 12, 13]), coefficients=rng.normal(size=(3, 2))),
     )
-    return FactoredForm(store, terms, shift)
+    return FactoredForm(rows, terms, shift)
 
 
 def by_hand(form):
     """The matrix, from the definition of the terms."""
-    X = form.store.rows.toarray() if sparse.issparse(form.store.rows) else form.store.rows
+    X = form.rows.X.toarray() if sparse.issparse(form.rows.X) else form.rows.X
     total = np.zeros(form.shape)
     for term in form.terms:
         rows = X[term.index]
@@ -83,13 +82,13 @@ def test_a_factor_times_its_transpose_is_the_form():
     F = form.factor()
     np.testing.assert_allclose(F @ F.T, by_hand(form), atol=1e-12)
     assert F.shape[1] == form.rank == 11
-    other = factored(1, store=form.store)
+    other = factored(1, rows=form.rows)
     np.testing.assert_allclose(form.inner(other), F.T @ other.factor(), atol=1e-12)
 
 
 def test_forms_over_one_store_add_up_without_a_matrix():
     first = factored(0)
-    second = factored(1, store=first.store)
+    second = factored(1, rows=first.rows)
     total = weighted_sum([first, second], [0.25, 2.0])
     assert isinstance(total, FactoredForm)
     np.testing.assert_allclose(total.toarray(), 0.25 * by_hand(first) + 2 * by_hand(second), atol=1e-12)

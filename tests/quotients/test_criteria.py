@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import subspace_angles
 
-from eigenfeat.moments import DenseMoments, RowMoments, as_form, weighted_sum
+from eigenfeat.moments import DenseMoments, DualMoments, as_form, weighted_sum
 from eigenfeat.quotients import (
     Regularisation,
     contrast,
@@ -26,7 +26,7 @@ def second_moment(X, about=0.0):
     return (X - about).T @ (X - about) / len(X)
 
 
-@pytest.fixture(params=[DenseMoments, RowMoments])
+@pytest.fixture(params=[DenseMoments, DualMoments])
 def moments(request, rows):
     return request.param().update(*rows)
 
@@ -66,7 +66,7 @@ def test_a_second_moment_above_and_below_is_held_once(rows):
 def test_rest_and_all_are_pools_of_rows(rows, moments):
     X, y = rows
     for c in range(3):
-        rest, everyone = contrast(moments, [(c, moments.pool(np.arange(3) != c)), (c, moments.shares)])
+        rest, everyone = contrast(moments, [(c, moments.pool(np.arange(3) != c)), (c, moments.class_fractions)])
         np.testing.assert_allclose(rest.signal.toarray(), second_moment(X[y == c]), atol=1e-12)
         np.testing.assert_allclose(rest.noise.toarray(), second_moment(X[y != c]), atol=1e-12)
         np.testing.assert_allclose(everyone.noise.toarray(), second_moment(X), atol=1e-12)

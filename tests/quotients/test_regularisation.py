@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.covariance import ledoit_wolf, oas
 
-from eigenfeat.moments import DenseMoments, RowMoments
+from eigenfeat.moments import DenseMoments, DualMoments
 from eigenfeat.quotients import Regularisation
 
 
@@ -15,7 +15,7 @@ def rows():
     return X, rng.integers(3, size=60)
 
 
-@pytest.mark.parametrize("empty", [lambda: DenseMoments(track_fourth=True), RowMoments], ids=["dense", "rows"])
+@pytest.mark.parametrize("empty", [lambda: DenseMoments(track_fourth=True), DualMoments], ids=["dense", "rows"])
 @pytest.mark.parametrize(("shrinkage", "estimate"), [("auto", ledoit_wolf), ("oas", oas)])
 def test_shrinkage_is_that_of_the_rows_the_noise_is_made_of(rows, empty, shrinkage, estimate):
     X, y = rows
@@ -67,12 +67,12 @@ def test_a_column_of_zeros_gets_a_ridge_too(rows):
     assert np.linalg.eigvalsh(noise).min() > 0
 
 
-@pytest.mark.parametrize("empty", [lambda: DenseMoments(track_fourth=True), RowMoments], ids=["dense", "rows"])
+@pytest.mark.parametrize("empty", [lambda: DenseMoments(track_fourth=True), DualMoments], ids=["dense", "rows"])
 def test_data_driven_shrinkage_of_a_pool_of_classes(rows, empty):
     """A mixture is an array, which must not be compared with a word."""
     X, y = rows
     moments = empty().update(X, y)
     rule = Regularisation(shrinkage="auto")
     np.testing.assert_allclose(
-        rule.noise(moments, moments.shares, "covariance").toarray(), ledoit_wolf(X)[0], rtol=1e-8
+        rule.noise(moments, moments.class_fractions, "covariance").toarray(), ledoit_wolf(X)[0], rtol=1e-8
     )

@@ -69,7 +69,7 @@ def test_a_kill_and_the_next_run(command, run, folder):
     assert all(name.startswith(f".{output}.") and name.endswith(".part") for name in left)
     status, printed = run(arguments)
     assert status == 0, printed
-    assert contents(folder).keys() == before.keys() and contents(folder)[output] != b"older"
+    assert contents(folder).keys() == after.keys() and contents(folder)[output] != b"older"
 
 
 @every_command

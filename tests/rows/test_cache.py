@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 
+import eigenfeat
 import eigenfeat.rows
 from eigenfeat.rows import Block, Rows
 from eigenfeat.rows.cache import CachedRows, cache_at, decide
@@ -34,7 +35,7 @@ def test_rows_are_where_they_fit(limit, free, where, monkeypatch):
     usage = type("Usage", (), {"free": free})
     monkeypatch.setattr("shutil.disk_usage", lambda path: usage)
     source = Stream()
-    with eigenfeat.rows.streaming(limit):
+    with eigenfeat.runtime(limit):
         decision = decide(source, N)
         rows = source.cache()
     assert decision.where == where and decision.n_bytes == N * (4 * 8 + 16)
@@ -48,9 +49,9 @@ def test_rows_are_where_they_fit(limit, free, where, monkeypatch):
 
 
 def test_blocks_do_not_depend_on_where_rows_are():
-    with eigenfeat.rows.streaming("1MB"):
+    with eigenfeat.runtime("1MB"):
         in_memory = decide(Stream(), N)
-    with eigenfeat.rows.streaming("1kB"):
+    with eigenfeat.runtime("1kB"):
         on_disk = decide(Stream(), N)
         both = [cache_at(Stream(), N, decision) for decision in (in_memory, on_disk)]
         one, other = ([block.n_rows for block in rows.blocks()] for rows in both)
@@ -58,12 +59,12 @@ def test_blocks_do_not_depend_on_where_rows_are():
 
 
 def test_what_passes_take_beside_is_no_room_for_rows():
-    with eigenfeat.rows.streaming("1MB"):
+    with eigenfeat.runtime("1MB"):
         assert decide(Stream(), N, reserved=1_000_000).where == "disk"
 
 
 def test_a_source_that_changed_is_refused():
-    with eigenfeat.rows.streaming("1MB"), pytest.raises(ValueError, match="had 501 rows and has 500 now"):
+    with eigenfeat.runtime("1MB"), pytest.raises(ValueError, match="had 501 rows and has 500 now"):
         CachedRows(Stream(), N + 1, decide(Stream(), N))
 
 
@@ -84,10 +85,10 @@ model = GEMClassifier(2, feature_map="soft-cubic", ridge=0.3, alpha=1e-3, base_m
 warm = np.random.default_rng(1).normal(size=(3000, D)).astype(np.float32)
 model.fit(warm, np.arange(3000) % 3)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-with eigenfeat.rows.streaming("20MB") as run:
+with eigenfeat.runtime("20MB") as run:
     model.fit(eigenfeat.rows.open(batches))
 grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-print(model.cache_.where, grown, sum(p.n_rows for p in run.passes))
+print(model.cache_.where, grown, sum(p.done for p in run.passes))
 """
 
 

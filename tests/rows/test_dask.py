@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 from worker_tasks import Fatal, FatalTask, KillsOnce, doubled, n_rows, odd, total
 
+import eigenfeat
 from eigenfeat import (
     FisherLDA,
     GEMClassifier,
@@ -21,7 +22,7 @@ from eigenfeat import (
     LeastSquaresCCA,
     MultinomialLogit,
 )
-from eigenfeat.rows import ClassCounts, DaskRows, dask_rows, streaming
+from eigenfeat.rows import ClassCounts, DaskRows, dask_rows
 from eigenfeat.rows.block import dense
 from eigenfeat.rows.dask import dask_module, get_client, is_dask, joined_neighbours
 
@@ -65,9 +66,9 @@ def test_many_rows_start_from_a_sample_that_stays_on_the_workers(cluster, monkey
     monkeypatch.setattr("eigenfeat.linear.sample_start.START_ROWS", 400)
     monkeypatch.setattr("eigenfeat.linear.preconditioner_table.MIN_GRAM_ROWS", 100)
     rows, labels, weights = collections()
-    with streaming() as run:
+    with eigenfeat.runtime() as run:
         found = gem().fit(rows, labels, weights)
-    assert "rows to start from" in {done.name for done in run.passes}
+    assert "rows to start from" in {done.stage for done in run.passes}
     np.testing.assert_allclose(found.predict_proba(X), gem().fit(X, Y, W).predict_proba(X), atol=1e-10)
 
 
@@ -137,10 +138,10 @@ def test_members_and_candidates_are_tasks(cluster):
     search = GEMClassifierCV(**grid, scoring="neg_log_loss", class_weight="balanced", feature_maps=("spline",))
     for model, n_fits in ((ensemble, 2), (search, 2)):
         expected = clone(model).fit(X[:1200], Y[:1200], W[:1200])
-        with distributed.get_task_stream(cluster) as done, streaming() as run:
+        with distributed.get_task_stream(cluster) as done, eigenfeat.runtime() as run:
             found = clone(model).fit(rows, labels, weights)
         assert sum(str(task["key"]).startswith("_fit-") for task in done.data) == n_fits
-        assert {"moments", "loss and gradient"} <= {one.name for one in run.passes}
+        assert {"moments", "loss and gradient"} <= {one.stage for one in run.passes}
         np.testing.assert_allclose(found.predict_proba(X), expected.predict_proba(X), atol=1e-10)
     assert found.best_params_ == expected.best_params_
     np.testing.assert_allclose(
@@ -246,9 +247,9 @@ def test_what_is_dask_is_known_by_name():
 
 def test_tasks_make_passes_of_their_own(cluster):
     rows = dask_rows(*collections()[:2])
-    with streaming() as run:
+    with eigenfeat.runtime() as run:
         assert rows.starmap(total, [(rows, factor) for factor in range(3)], nested=True) == [0, N, 2 * N]
-    assert [done.name for done in run.passes] == ["labels of a fit"] * 3
+    assert [done.stage for done in run.passes] == ["labels of a fit"] * 3
 
 
 def test_errors_of_tasks_are_raised_as_they_are(cluster):
@@ -260,9 +261,30 @@ def test_errors_of_tasks_are_raised_as_they_are(cluster):
 
 def test_with_a_checkpoint_fits_are_made_in_order(cluster, tmp_path):
     rows = dask_rows(*collections()[:2])
-    with streaming(checkpoint=tmp_path / "fit.checkpoint") as run:
+    with eigenfeat.runtime(checkpoint=tmp_path / "fit.checkpoint") as run:
         assert rows.starmap(total, [(rows, 1), (rows, 2)], nested=True) == [N, 2 * N]
-        assert [done.name for done in run.passes] == ["labels of a fit"] * 2
+        assert [done.stage for done in run.passes] == ["labels of a fit"]  # the same pass, recalled
+
+
+def test_an_interrupted_fit_goes_on_from_its_checkpoint(cluster, tmp_path):
+    def fit(**settings):
+        with eigenfeat.runtime(**settings) as run:
+            model = GEMClassifier(2, ridge=0.3, alpha=1e-2, base_map=None, label_smoothing=0.0, random_state=0)
+            return model.fit(*collections()[:2]).predict_proba(X), len(run.passes)
+
+    whole, n_passes = fit()
+    seen = []
+
+    def stop(event):
+        seen.append(event)
+        if sum(each.finished for each in seen) == n_passes // 2:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        fit(checkpoint=tmp_path / "fit.checkpoint", progress=stop)
+    resumed, n_resumed = fit(checkpoint=tmp_path / "fit.checkpoint")
+    np.testing.assert_array_equal(resumed, whole)
+    assert n_resumed <= n_passes - n_passes // 2 + 1
 
 
 def test_the_client_in_force_is_the_one_that_was_started(cluster):

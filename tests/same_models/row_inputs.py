@@ -17,6 +17,7 @@ import pyarrow.parquet
 from same_data import Data
 from scipy import sparse
 
+import eigenfeat
 import eigenfeat.rows
 
 BATCH_ROWS = 37
@@ -37,7 +38,7 @@ class Given:
 @contextmanager
 def little_memory() -> Iterator[None]:
     """Let fits hold so little that every stream is read a block at a time."""
-    with eigenfeat.rows.streaming(memory_limit="1kB"):
+    with eigenfeat.runtime(memory="1kB"):
         yield
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import eigenfeat
 import eigenfeat.rows
 from eigenfeat import DenoisingAutoencoder
 from eigenfeat.rows import Block
@@ -41,15 +42,15 @@ def test_rows_that_memory_holds_are_fitted_as_arrays_are(weights):
 
 @pytest.mark.parametrize("weights", [None, W], ids=["rows", "weighted"])
 def test_others_are_learnt_as_well_in_bounded_memory(weights):
-    with eigenfeat.rows.streaming("10kB") as run:
+    with eigenfeat.runtime("10kB") as run:
         found = model().fit(source(weights))
-    assert sum(done.name == "epoch" for done in run.passes) == found.n_iter_
+    assert sum(done.stage == "epoch" for done in run.passes) == found.n_iter_
     assert explained(found) > explained(model().fit(X, sample_weight=weights)) - 0.02
 
 
 def test_an_interrupted_fit_goes_on_to_the_same_model(tmp_path, monkeypatch):
     def fitted(checkpoint=None):
-        with eigenfeat.rows.streaming("10kB", checkpoint=checkpoint, every=0.0):
+        with eigenfeat.runtime("10kB", checkpoint=checkpoint):
             return model(max_iter=6).fit(source())
 
     expected, updates, update = fitted(), [], StreamedEpoch.update
@@ -80,7 +81,7 @@ def test_column_sums_merge_to_those_of_all_rows():
 
 def test_what_a_stream_cannot_be():
     reason = r"output='sigmoid' reconstructs values in \[0, 1\]"
-    with pytest.raises(ValueError, match=reason), eigenfeat.rows.streaming("10kB"):
+    with pytest.raises(ValueError, match=reason), eigenfeat.runtime("10kB"):
         model(output="sigmoid").fit(source())
     with pytest.raises(TypeError, match="do not merge"):
         StreamedEpoch(None, 1, None, 0, 1.0).merge(None)

@@ -2,20 +2,20 @@
 
 import pytest
 
-from eigenfeat.solvers import SOLVERS, Need, Solver, SolverTable
+from eigenfeat.solvers import SOLVERS, Requirement, Solver, SolverTable
 from eigenfeat.solvers.contract import always, never
 
 
 def at_least(size):
-    return Need(lambda problem, request: problem >= size, f"a problem of at least {size}")
+    return Requirement(lambda problem, request: problem >= size, f"a problem of at least {size}")
 
 
-def solver(name, *needs, suits=always):
-    return Solver(name, lambda problem, request: (name, problem), needs, suits)
+def solver(name, *requires, suits=always):
+    return Solver(name, lambda problem, request: (name, problem), requires, suits)
 
 
 LARGE = solver("large", at_least(100))
-EVEN = solver("even", Need(lambda p, r: p % 2 == 0, "an even problem"), at_least(10))
+EVEN = solver("even", Requirement(lambda p, r: p % 2 == 0, "an even problem"), at_least(10))
 ASKED_FOR = solver("asked_for", suits=never)
 TABLE = SolverTable((LARGE, EVEN, ASKED_FOR), describe=lambda problem: f"problem {problem}")
 
@@ -78,6 +78,6 @@ def test_options_are_the_names_and_auto():
     assert TABLE.able(10, None) == ["even", "asked_for"]
 
 
-def test_every_solver_of_quotients_has_a_name_of_its_own_and_needs_in_words():
+def test_every_solver_of_quotients_has_a_name_of_its_own_and_requirements_in_words():
     assert len(set(SOLVERS.names)) == len(SOLVERS.names)
-    assert all(need.words for chosen in SOLVERS.solvers for need in chosen.needs)
+    assert all(requirement.words for chosen in SOLVERS.solvers for requirement in chosen.requires)

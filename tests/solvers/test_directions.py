@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from eigenfeat.rows.store import RowStore
+from eigenfeat.moments import GramCache
 from eigenfeat.solvers import DenseVectors, Directions, DualVectors
 
 rng = np.random.default_rng(0)
@@ -15,8 +15,8 @@ V = ROWS[INDEX].T @ C
 
 KINDS = {
     "dense": lambda: DenseVectors(V),
-    "dual": lambda: DualVectors(RowStore(ROWS), INDEX, C),
-    "dual over sparse rows": lambda: DualVectors(RowStore(sparse.csr_array(ROWS)), INDEX, C),
+    "dual": lambda: DualVectors(GramCache(ROWS), INDEX, C),
+    "dual over sparse rows": lambda: DualVectors(GramCache(sparse.csr_array(ROWS)), INDEX, C),
 }
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -49,7 +49,7 @@ def test_directions_of_several_problems_side_by_side(kind):
 def test_combinations_of_many_rows_become_numbers(as_sparse):
     """Of more rows than columns the numbers are fewer; of fewer rows they stay combinations."""
     rows = np.vstack([ROWS] * 3)
-    many = DualVectors(RowStore(sparse.csr_array(rows) if as_sparse else rows), INDEX, C)
+    many = DualVectors(GramCache(sparse.csr_array(rows) if as_sparse else rows), INDEX, C)
     assert isinstance(many.economical, DenseVectors)
     np.testing.assert_allclose(many.economical.toarray(), V, atol=1e-12)
     for kind in ("dense", "dual"):
@@ -58,7 +58,7 @@ def test_combinations_of_many_rows_become_numbers(as_sparse):
 
 
 def test_a_row_that_occurs_twice_counts_twice():
-    twice = DualVectors(RowStore(ROWS), np.array([3, 3]), np.ones((2, 1)))
+    twice = DualVectors(GramCache(ROWS), np.array([3, 3]), np.ones((2, 1)))
     np.testing.assert_allclose(DualVectors.joined([twice]).toarray(), 2 * ROWS[[3]].T)
 
 

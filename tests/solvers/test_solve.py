@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -10,11 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import eigh, subspace_angles
 
+from eigenfeat.moments import GramCache
 from eigenfeat.moments.forms import DenseForm, FactoredForm, RowTerm, SymmetricForm, identity_like
 from eigenfeat.quotients.quotient import Quotient
-from eigenfeat.rows.store import RowStore
-from eigenfeat.solvers import choose, krylov, solve
-from eigenfeat.solvers.request import Request
+from eigenfeat.solvers import Request, choose, krylov, solve, solve_in_rounds
 
 
 def moment(d: int, seed: int, rows: int | None = None, decay: float = 1.0) -> np.ndarray:
@@ -35,10 +36,10 @@ def factored_pair(d: int = 150, ridge: float | np.ndarray = 0.3, sparse: bool = 
         from scipy.sparse import csr_matrix
 
         X = csr_matrix(np.where(np.abs(X) > 1.2, X, 0.0))
-    store = RowStore(X)
-    signal = FactoredForm(store, (RowTerm(np.arange(20), scale=np.full(20, 20**-0.5)),))
+    cache = GramCache(X)
+    signal = FactoredForm(cache, (RowTerm(np.arange(20), scale=np.full(20, 20**-0.5)),))
     noise_term = RowTerm(np.arange(20, 50), scale=np.linspace(0.1, 0.3, 30), centred=True)
-    return Quotient(signal, FactoredForm(store, (noise_term,), ridge), label="factored")
+    return Quotient(signal, FactoredForm(cache, (noise_term,), ridge), label="factored")
 
 
 def low_rank_pair(noise: SymmetricForm) -> Quotient:
@@ -186,9 +187,9 @@ def test_rows_in_float32_are_solved_to_their_rounding(ridge):
     X = rng.normal(size=(300, 800)) * np.geomspace(30, 0.3, 800) + 10 * rng.normal(size=800)
     pairs = []
     for dtype in (np.float64, np.float32):
-        store = RowStore(X.astype(dtype))
-        forms = [FactoredForm(store, (RowTerm(np.arange(i, 300, 3), scale=np.full(100, 0.1, dtype)),)) for i in (0, 1)]
-        noise = FactoredForm(store, forms[1].terms, ridge * forms[1].trace() / 800)
+        cache = GramCache(X.astype(dtype))
+        forms = [FactoredForm(cache, (RowTerm(np.arange(i, 300, 3), scale=np.full(100, 0.1, dtype)),)) for i in (0, 1)]
+        noise = FactoredForm(cache, forms[1].terms, ridge * forms[1].trace() / 800)
         pairs.append(solve([Quotient(forms[0], noise)], 5, solver="dual", dtype=np.dtype(dtype))[0])
     exact, found = pairs
     assert found.values.dtype == np.float32 and found.converged and found.residuals.max() < 1e-6
@@ -246,9 +247,9 @@ def test_singular_noise_is_restricted_to_its_range(rows):
     """Dense and dual agree with the problem projected on the range by hand."""
     d = 60
     X = np.random.default_rng(0).standard_normal((rows + 30, d)) * np.geomspace(1, 100, d)
-    store = RowStore(X)
-    signal = FactoredForm(store, (RowTerm(np.arange(30), scale=np.full(30, 30**-0.5)),))
-    noise = FactoredForm(store, (RowTerm(np.arange(30, 30 + rows), scale=np.full(rows, rows**-0.5)),))
+    cache = GramCache(X)
+    signal = FactoredForm(cache, (RowTerm(np.arange(30), scale=np.full(30, 30**-0.5)),))
+    noise = FactoredForm(cache, (RowTerm(np.arange(30, 30 + rows), scale=np.full(rows, rows**-0.5)),))
     Q = np.linalg.qr(X[30:].T)[0]
     expected = eigh(Q.T @ signal.toarray() @ Q, Q.T @ noise.toarray() @ Q, eigvals_only=True)[::-1]
     for solver in ("dense", "dual", "krylov"):
@@ -286,9 +287,9 @@ def test_float32_matrices_with_a_small_ridge_are_not_singular():
 @pytest.mark.parametrize("solver", ["low_rank", "dual", "randomized", "dense"])
 def test_a_signal_of_zero_has_no_directions_or_zero_eigenvalues(solver):
     zero = np.zeros((8, 5))
-    store = RowStore(zero.T.copy())
-    noise = identity_like(FactoredForm(store, (RowTerm(np.arange(3), scale=np.ones(3)),)))
-    signal = FactoredForm(store, (RowTerm(np.arange(3), scale=np.ones(3)),))
+    cache = GramCache(zero.T.copy())
+    noise = identity_like(FactoredForm(cache, (RowTerm(np.arange(3), scale=np.ones(3)),)))
+    signal = FactoredForm(cache, (RowTerm(np.arange(3), scale=np.ones(3)),))
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         warnings.simplefilter("ignore", UserWarning)
@@ -322,10 +323,10 @@ def test_dual_and_dense_directions_have_the_same_signs():
 
 def test_stacked_and_single_dual_problems_agree():
     X = np.random.default_rng(0).standard_normal((60, 40))
-    store = RowStore(X)
+    cache = GramCache(X)
 
     def form(start, centred, shift=0.0):
-        return FactoredForm(store, (RowTerm(np.arange(start, start + 10), np.linspace(0.1, 0.5, 10), centred),), shift)
+        return FactoredForm(cache, (RowTerm(np.arange(start, start + 10), np.linspace(0.1, 0.5, 10), centred),), shift)
 
     for centred in (False, True):
         noise = form(0, centred, 0.2)
@@ -362,7 +363,7 @@ class TestBadInput:
         ("solver", "kwargs", "message"),
         [
             ("low_rank", {"n_components": 2}, r"'low_rank' cannot run on quotient 'dense': it needs a signal_factor"),
-            ("dual", {"n_components": 2}, r"'dual' cannot run.*rows? store.*solvers that can: krylov, dense"),
+            ("dual", {"n_components": 2}, r"'dual' cannot run.*the same rows.*solvers that can: krylov, dense"),
             ("krylov", {"n_components": 2, "which": "smallest"}, r'needs which="largest".*can: dense'),
             ("randomized", {}, r"needs a given n_components"),
         ],
@@ -409,3 +410,26 @@ class TestBadInput:
 
     def test_no_quotients(self):
         assert solve([], 3) == []
+
+
+def test_rounds_are_solved_one_after_the_other_and_warned_of_once():
+    """Matrices of a round are released before the next is built, and the result is that of one round."""
+    alive: list[weakref.ref] = []
+
+    def rounds():
+        for ridge in (0.1, 0.2, 0.3):
+            gc.collect()
+            assert not any(form() for form in alive)
+            quotient = dense_pair(5, ridge)
+            alive.append(weakref.ref(quotient.signal))
+            yield [quotient, dense_pair(5, 2 * ridge)]
+            del quotient
+
+    with pytest.warns(UserWarning, match=r"'dense' \(and 5 others\) has 5 directions instead of the 9") as caught:
+        found = solve_in_rounds(rounds(), 9)
+    assert len(caught) == 1
+    with pytest.warns(UserWarning):
+        together = solve([dense_pair(5, ridge) for ridge in (0.1, 0.2, 0.2, 0.4, 0.3, 0.6)], 9)
+    for one, other in zip(found, together, strict=True):
+        np.testing.assert_array_equal(one.toarray(), other.toarray())
+    assert solve([]) == []

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import eigh
 
+from eigenfeat.moments import GramCache
 from eigenfeat.moments.forms import FactoredForm, RowTerm
-from eigenfeat.rows.store import RowStore
 from eigenfeat.stability import crawford_number, perturbation
 
 
@@ -55,9 +55,9 @@ def test_a_common_null_direction_gives_zero_and_is_explained():
 
 def test_factored_form_agrees_with_the_matrices_written_out():
     rng = np.random.default_rng(0)
-    store = RowStore(rng.standard_normal((7, 12)))
-    S = FactoredForm(store, (RowTerm(np.arange(4), np.ones(4)),), shift=0.2)
-    N = FactoredForm(store, (RowTerm(np.arange(4, 7), np.ones(3)),), shift=0.5)
+    rows = GramCache(rng.standard_normal((7, 12)))
+    S = FactoredForm(rows, (RowTerm(np.arange(4), np.ones(4)),), shift=0.2)
+    N = FactoredForm(rows, (RowTerm(np.arange(4, 7), np.ones(3)),), shift=0.5)
     assert crawford_number(S, N).value == pytest.approx(crawford_number(S.toarray(), N.toarray()).value, rel=1e-9)
 
 

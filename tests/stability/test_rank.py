@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from eigenfeat.moments import GramCache
 from eigenfeat.moments.forms import FactoredForm, RowTerm
-from eigenfeat.rows.store import RowStore
 from eigenfeat.stability import effective_rank, participation_ratio
 
 
@@ -23,8 +23,8 @@ def test_order_and_invariance(seed, d, r, scale):
 
 @pytest.mark.parametrize("n_columns", [30, 600])
 def test_factored_forms_need_not_be_written_out(n_columns):
-    store = RowStore(np.random.default_rng(0).standard_normal((9, n_columns)))
-    form = FactoredForm(store, (RowTerm(np.arange(9), np.full(9, 1 / 3)),), shift=0.25)
+    rows = GramCache(np.random.default_rng(0).standard_normal((9, n_columns)))
+    form = FactoredForm(rows, (RowTerm(np.arange(9), np.full(9, 1 / 3)),), shift=0.25)
     written = form.toarray()
     values = np.linalg.eigvalsh(written)
     assert effective_rank(form) == pytest.approx(values.sum() / values.max())

@@ -5,7 +5,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from eigenfeat.features.maps import as_feature_map
-from eigenfeat.rows.store import RowStore
+from eigenfeat.moments import GramCache
 from eigenfeat.solvers import DualVectors
 from eigenfeat.stages import (
     Affine,
@@ -29,7 +29,7 @@ V, W, b = rng.normal(size=(D, 3)), rng.normal(size=(D, 3)), rng.normal(size=3)
 
 
 def dual_vectors() -> DualVectors:
-    return DualVectors(RowStore(X[:10].copy()), np.array([1, 4, 7]), rng.normal(size=(3, 3)))
+    return DualVectors(GramCache(X[:10].copy()), np.array([1, 4, 7]), rng.normal(size=(3, 3)))
 
 
 SOFTMAX = Chain((Affine.of(V, b), Softmax(0.7)))

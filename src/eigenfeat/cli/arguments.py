@@ -93,7 +93,7 @@ def parse_task(text: str | None) -> str | None:
 
 def free_place(path: Path | None, force: bool) -> None:
     """Refuses a place that cannot be written to, or that holds something, before any work is done."""
-    from eigenfeat._destination import check_destination
+    from eigenfeat._runtime.files import check_destination
 
     if path is None:
         return

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from eigenfeat import _progress
+from eigenfeat._runtime.context import runtime
+from eigenfeat._runtime.progress import Event
 from eigenfeat.cli.data import Rows
 
 TRIAL_SIZES = (250, 1000, 4000, 16_000, 64_000)
@@ -49,11 +50,11 @@ def cut_off(seconds: float | None) -> Iterator[None]:
         return
     end = time.perf_counter() + seconds
 
-    def listen(_: _progress.Event) -> None:
+    def listen(_: Event) -> None:
         if time.perf_counter() > end:
             raise TimeUp
 
-    with _progress.listening(listen):
+    with runtime(progress=listen):
         yield
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenfeat import _progress
+from eigenfeat._runtime.progress import report
 from eigenfeat.cli.budget import Clock, TimeUp, cut_off, fitted_within
 from eigenfeat.cli.data import Rows, read_rows, task_of
 from eigenfeat.cli.fitting import Order, Outcome, keep
@@ -88,7 +88,7 @@ def _scores(
     with talk.progress("comparing"):
         for k, name in enumerate(names):
             best = min(scores, key=lambda s: s.loss).name if scores else ""
-            _progress.report(f"method {name},", k, len(names), f"best so far {best}" if best else "")
+            report(f"method {name},", k, len(names), f"best so far {best}" if best else "")
             try:
                 with cut_off(clock.left):
                     scores.append(cross_validated(name, _built(name, task, rows, order), rows, task, 5, order.seed))

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from sklearn.metrics import log_loss
 
-from eigenfeat import _progress
+from eigenfeat._runtime.progress import report
 from eigenfeat.cli.data import Rows
 
 MOST_ROWS, MOST_COLUMNS = 1000, 100
@@ -38,7 +38,7 @@ def importance(
         return {}
     found = {}
     for k, name in enumerate(used):
-        _progress.report("importance of columns", k, len(used))
+        report("importance of columns", k, len(used))
         place = rows.X.column_names.index(name)
         losses = []
         for _ in range(repeats):

@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 from sklearn.base import is_classifier, is_regressor
 
-from eigenfeat import _progress
-from eigenfeat._threads import blas_threads, own_threads
+from eigenfeat._runtime.progress import report
+from eigenfeat._runtime.threads import thread_pool, usable_threads
 from eigenfeat.cli.data import Reading, target
 from eigenfeat.cli.evaluation import Result, classification, multilabel, regression
 from eigenfeat.cli.talk import Talk
@@ -108,7 +108,7 @@ def _stream(
             if part.n_rows:
                 write(part.table)
                 n_rows += part.n_rows
-                _progress.report(f"{n_rows:,} rows")
+                report(f"{n_rows:,} rows")
             if part.truth is not None:
                 parts.append(part)
     if not n_rows:
@@ -170,8 +170,8 @@ def _answered(answer: Answer, X: Any, kept: dict[str, Any], truth: Any) -> Answe
 
 def _in_threads(parts: Iterator[Callable[[], Answered]]) -> Iterator[Answered]:
     """What the functions return, in their order; a core works on each, and few wait."""
-    n_threads = blas_threads()
-    with own_threads(n_threads) as pool:
+    n_threads = usable_threads()
+    with thread_pool(n_threads) as pool:
         waiting: deque[Future[Answered]] = deque()
         try:
             for part in parts:

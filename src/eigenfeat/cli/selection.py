@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from eigenfeat import _progress
+from eigenfeat._runtime.progress import report
 from eigenfeat.cli.budget import Clock, TimeUp, cut_off
 from eigenfeat.cli.data import Rows
 from eigenfeat.cli.evaluation import Result, classification, multilabel, regression
@@ -58,7 +58,7 @@ def cross_validated(name: str, model: Any, rows: Rows, task: str, n_folds: int, 
     probabilities: np.ndarray | None = np.zeros((len(y), len(classes)))
     folds = folds_of(rows, task, n_folds, seed)
     for k, (kept, held) in enumerate(folds):
-        _progress.report(f"{name}, fold", k, len(folds))
+        report(f"{name}, fold", k, len(folds))
         train, test = rows.take(kept), rows.take(held)
         start = time.perf_counter()
         fitted = clone(model).fit(train.X, train.y)
@@ -103,7 +103,7 @@ def choose(
     scores: list[Score] = []
     for k, (name, model) in enumerate(candidates.items()):
         best = f"best so far {min(scores, key=lambda s: s.loss).name}" if scores else ""
-        _progress.report(f"candidate {name}", k, len(candidates), best)
+        report(f"candidate {name}", k, len(candidates), best)
         try:
             with warnings.catch_warnings(), cut_off(clock.left):
                 warnings.simplefilter("ignore")  # what concerns the one that is chosen, its own fit will say
@@ -139,7 +139,7 @@ def richer(
         with warnings.catch_warnings(), cut_off(seconds):
             warnings.simplefilter("ignore")  # what concerns the one that is chosen, its own fit will say
             for k, name in enumerate(names):
-                _progress.report(f"candidate {name}", k, len(names))
+                report(f"candidate {name}", k, len(names))
                 fitted = built(name, {}, some).fit(some.X, some.y)
                 errors[name] = float(np.mean(np.asarray(fitted.predict(held.X)) != held.y))
     except TimeUp:

@@ -16,7 +16,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table as Grid
 
-from eigenfeat import _progress
+from eigenfeat._runtime.context import runtime
+from eigenfeat._runtime.progress import Event
 
 
 @dataclass
@@ -78,12 +79,12 @@ class Talk:
         with Progress(*columns, console=self.screen, transient=True) as bar:
             task = bar.add_task(words, total=None)
 
-            def listen(event: _progress.Event) -> None:
-                bar.update(task, description=f"{words}: {event.words}", completed=event.done or 0, total=event.total)
+            def listen(event: Event) -> None:
+                bar.update(task, description=f"{words}: {event}", completed=event.done or 0, total=event.total)
 
             self._moving = bar.console
             try:
-                with _progress.listening(listen):
+                with runtime(progress=listen):
                     yield
             finally:
                 self._moving = None

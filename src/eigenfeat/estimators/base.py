@@ -15,7 +15,7 @@ from eigenfeat.estimators.validation import check_class_labels, check_moments, c
 from eigenfeat.moments import Moments, collect_moments, empty_moments, merged_moments
 from eigenfeat.quotients import Criterion, Quotient, Regularisation
 from eigenfeat.rows.rows import Rows
-from eigenfeat.solvers import SOLVERS, Directions, settle_ties, solve
+from eigenfeat.solvers import SOLVERS, Directions, canonicalize_ties, solve
 from eigenfeat.stages import Affine, Chain, Fitted
 
 REGULARISATION_CONSTRAINTS: dict = {
@@ -65,7 +65,7 @@ class QuotientTransformer(ComponentsMixin, Estimator):
 
     def _quotient(self, moments: Moments) -> Quotient:
         """The problem these moments pose."""
-        return self._criterion().pose(moments, **self._options(moments))
+        return self._criterion().build(moments, **self._options(moments))
 
     def _labels_needed(self) -> bool:
         return self._criterion().needs_labels
@@ -164,7 +164,7 @@ class QuotientTransformer(ComponentsMixin, Estimator):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         which = self._end_of_spectrum()
         found = solve([quotient], n_components, solver=self.solver, which=which, tol=self.tol, random_state=seed)[0]
-        return settle_ties(found, quotient.references)
+        return canonicalize_ties(found, quotient.references)
 
     def _n_wanted(self, quotient: Quotient) -> int | None:
         return self.n_components

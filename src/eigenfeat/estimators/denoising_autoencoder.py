@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from eigenfeat._runtime.config import current
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import ComponentsMixin, Estimator
 from eigenfeat.estimators.magnitudes import check_magnitudes
@@ -16,7 +17,6 @@ from eigenfeat.estimators.streaming import is_stream, refuse_source, streamed
 from eigenfeat.estimators.validation import check_weights
 from eigenfeat.rows.block import concatenate
 from eigenfeat.rows.sampling import distinct_keys, row_keys, sampled
-from eigenfeat.rows.streaming import current
 from eigenfeat.scores.autoencoder import HiddenLayer
 from eigenfeat.scores.choosing import (
     DEFAULT_LEVEL,
@@ -214,7 +214,7 @@ class DenoisingAutoencoder(ComponentsMixin, Estimator):
         if not source.is_local or source.is_sparse:
             refuse_source(self, X)
         sums = source.reduce(ColumnSums(), "columns")
-        if sums.n_rows * source.n_columns * HELD_BYTES <= current().budget:
+        if sums.n_rows * source.n_columns * HELD_BYTES <= current().memory_budget:
             blocks = concatenate(list(source.blocks()))
             return self._fit_rows(self._as_float32(blocks.X), blocks.weight)
         self._check_range(sums.low, sums.high)

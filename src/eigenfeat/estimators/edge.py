@@ -20,7 +20,8 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from eigenfeat._callbacks import CallbackSupportMixin
+from eigenfeat._runtime.callbacks import CallbackSupportMixin
+from eigenfeat._runtime.config import RuntimeMixin
 from eigenfeat.estimators.finite import first_not_finite
 from eigenfeat.estimators.magnitudes import check_magnitudes, check_target_magnitudes
 from eigenfeat.estimators.storage import canonical, check_gaps, check_table, check_targets
@@ -31,7 +32,7 @@ from eigenfeat.stages import Fitted
 FLOATS = (np.float64, np.float32)
 
 
-class Estimator(CallbackSupportMixin, BaseEstimator):
+class Estimator(RuntimeMixin, CallbackSupportMixin, BaseEstimator):
     """Base of every estimator: how its rows and its outcome are checked.
 
     Subclasses say whether they take sparse rows (`_takes_sparse`) and leave their fitted value in ``fitted_``.

@@ -142,7 +142,9 @@ class FisherLDA(ScoresMixin, StreamingQuotientTransformer):
     def _set_decision_rule(self, V: np.ndarray, mean: np.ndarray) -> None:
         """Nearest mean in the metric of the within-class covariance, restricted to the discriminant space."""
         self.means_ = self.moments_.means
-        self.priors_ = self.moments_.shares if self.priors is None else check_priors(self.priors, len(self.classes_))
+        self.priors_ = (
+            self.moments_.class_fractions if self.priors is None else check_priors(self.priors, len(self.classes_))
+        )
         metric = V.T @ (self._regularisation().noise(self.moments_, None, "within") @ V)
         projected = (self.means_ - mean) @ V
         weights = np.linalg.lstsq(metric, projected.T, rcond=None)[0]  # the metric is the identity for "within"

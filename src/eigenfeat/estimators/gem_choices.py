@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from eigenfeat._progress import report
-from eigenfeat._threads import one_blas_thread
+from eigenfeat._runtime.progress import report
+from eigenfeat._runtime.threads import one_blas_thread
 from eigenfeat.estimators.gem_trial_rows import Fold, Solved, TrialFit, TrialRows
 from eigenfeat.estimators.gem_trials import Path, Recipe, Trial, vertex_of
 from eigenfeat.stages import Chain

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
+from eigenfeat._runtime.config import current
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, HasMethods, StrOptions, checked_fit
 from eigenfeat.estimators.edge import lazy_on_dask
 from eigenfeat.estimators.gem_base import PER_LAYER
@@ -33,7 +34,6 @@ from eigenfeat.estimators.validation import warn_of_temperature
 from eigenfeat.features.column_basis import Pairs
 from eigenfeat.features.stack import layer_moments, timed
 from eigenfeat.rows.rows import Rows
-from eigenfeat.rows.streaming import current
 from eigenfeat.stages import Affine, Beside, Chain, EstimatorScores, Fitted, Stage
 
 
@@ -229,7 +229,7 @@ class GEMClassifier(GEMClassifierBase):
         X : (n, d) array, sparse matrix or dataframe, row source or Dask collection
             A source (`eigenfeat.rows.open`) that memory does not hold is read a block at a time, once for the moments
             of every layer and once for every pass of the logit; settings are tried on a sample of it. See
-            `eigenfeat.rows.streaming` for memory, checkpoints and progress.
+            `eigenfeat.runtime` for memory, checkpoints and progress.
         y : (n,) array
             Class labels; for a source the name of their column, where it does not say.
         sample_weight : (n,) array, optional
@@ -252,7 +252,7 @@ class GEMClassifier(GEMClassifierBase):
         self.stage_seconds_: dict[str, float] = {}
         training = self._training_rows(X, y, sample_weight, groups, subclass_labels, unlabelled)
         with timed(self.stage_seconds_, "choices"):
-            base, recipe, last = self._remembered_choices(training)
+            base, recipe, last = self._recalled_choices(training)
         training = self._behind(base, training)
         settings = self._member_settings(training, **recipe.layers)
         self._warn_of_memory(training, settings)
@@ -265,7 +265,7 @@ class GEMClassifier(GEMClassifierBase):
     def _searches(self) -> bool:
         return any(is_auto(getattr(self, name)) for name in ("base_map", "alpha", *CANDIDATES))
 
-    def _remembered_choices(self, training: Any) -> tuple[Chain, Recipe, LastStage]:
+    def _recalled_choices(self, training: Any) -> tuple[Chain, Recipe, LastStage]:
         """What was chosen; a fit that goes on from a checkpoint does not search again."""
         if not isinstance(training, StreamedTraining):
             return self._choose(training)
@@ -275,7 +275,7 @@ class GEMClassifier(GEMClassifierBase):
             found = self._choose(training)
             return found, {name: getattr(self, name) for name in names if hasattr(self, name)}
 
-        found, attributes = current().remembered("choices", choose)
+        found, attributes = current().recall("choices", (self.get_params(), training.raw), choose)
         for name, value in attributes.items():
             setattr(self, name, value)
         return found
@@ -340,7 +340,7 @@ class GEMClassifier(GEMClassifierBase):
         if not rows.random_access:
             raise ValueError(
                 "A classifier of your own needs its features in memory, and these are read a block at a time: leave "
-                "classifier=None, or raise memory_limit of eigenfeat.rows.streaming until the rows fit."
+                "classifier=None, or raise memory of eigenfeat.runtime until the rows fit."
             )
         weights = {} if rows.weight is None else {"sample_weight": rows.weight}
         fitted = clone(self.classifier).fit(rows.to_array(), rows.y, **weights)

@@ -255,7 +255,7 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
         return self._with_class_weights(stack.cached_rows(training.rows), training.classes)
 
     def _warn_of_memory(self, training: Any, *candidates: StackSettings) -> None:
-        """Told before anything large is made; what streams hold is bounded by `eigenfeat.rows.streaming`."""
+        """Told before anything large is made; what streams hold is bounded by `eigenfeat.runtime`."""
         rows = training.rows
         if isinstance(training, StreamedTraining):
             return

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from eigenfeat._progress import counted
+from eigenfeat._runtime.progress import counted
 from eigenfeat._sklearn import Integral, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.gem_classifier_base import GEMClassifierBase, LastStage
 from eigenfeat.estimators.gem_search import Candidate, Grid, Split, class_splits, common_rows, grid

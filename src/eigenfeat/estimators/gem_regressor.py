@@ -20,7 +20,7 @@ from eigenfeat.moments import collect_cross_moments
 from eigenfeat.rows.accumulators import ClassCounts
 from eigenfeat.rows.functions import WithLabels
 from eigenfeat.rows.rows import ArrayRows, Rows
-from eigenfeat.solvers.signs import largest_entry_signs
+from eigenfeat.solvers.canonical import largest_entry_signs
 from eigenfeat.stages import Affine, Beside, Chain, Fitted
 
 ALPHAS = np.logspace(-3, 5, 17)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from eigenfeat._runtime.config import current
 from eigenfeat.estimators.gem_columns import ColumnsOfTraining
 from eigenfeat.estimators.gem_trial_rows import TrialRows, search_rows, taken_of_class
 from eigenfeat.estimators.key_sketch import CLASS_KEYS, DistinctKeys
@@ -24,7 +25,6 @@ from eigenfeat.rows.block import Block, concatenate
 from eigenfeat.rows.functions import SelectRows
 from eigenfeat.rows.rows import ArrayRows, Rows
 from eigenfeat.rows.sampling import row_keys
-from eigenfeat.rows.streaming import current
 from eigenfeat.stages import Chain
 
 BASE_ROWS = 20_000
@@ -187,7 +187,7 @@ def gem_fits_memory(stream: Rows, counts: ClassCounts) -> bool:
         return False
     sizes = counts.n_rows, stream.n_columns, len(counts.classes), stream.dtype.itemsize
     rows = 2 * counts.n_rows * stream.n_columns * stream.dtype.itemsize
-    return rows + expected_of_settings(StackSettings((LayerSettings(),)), *sizes) <= current().budget
+    return rows + expected_of_settings(StackSettings((LayerSettings(),)), *sizes) <= current().memory_budget
 
 
 def warn_of_gaps(members: Sequence[Any]) -> None:

@@ -115,7 +115,7 @@ class KernelEstimator(Estimator):
 def left_out_alpha(problem: KernelProblem, score: Score) -> Trial:
     """The best alpha by outputs left out; one where the loss or the penalty has no exact ones."""
     problem = replace(problem, classes=None)
-    if subset.SOLVER.lacking(problem, DEFAULTS):
+    if subset.SOLVER.unmet(problem, DEFAULTS):
         return Trial(1.0, problem.kernel.kernel.gamma, (np.inf, np.inf))
     return best_alpha(problem, score)
 

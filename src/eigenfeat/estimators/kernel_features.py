@@ -24,7 +24,7 @@ from eigenfeat.moments.forms import DenseForm
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.solvers import DenseVectors, Directions
 from eigenfeat.solvers import solve as solve_quotients
-from eigenfeat.solvers.signs import skewness_signs
+from eigenfeat.solvers.canonical import skewness_signs
 from eigenfeat.stages import Chain, Fitted
 from eigenfeat.stages.kernels import KernelRows
 

@@ -11,7 +11,7 @@ from joblib import Parallel, delayed
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 
-from eigenfeat._progress import counted
+from eigenfeat._runtime.progress import counted
 from eigenfeat._sklearn import N_JOBS, StrOptions, checked_fit
 from eigenfeat.estimators.kernel_base import KernelEstimator, checked_loss
 from eigenfeat.estimators.kernel_discriminant import KernelDiscriminant
@@ -191,7 +191,7 @@ class KernelFisherClassifierCV(KernelDiscriminant):
 
     def _left_out(self, problem: KernelProblem, seed: int) -> LeftOut:
         """Exactly where that is to be had and no folds are asked for."""
-        if self.cv is None and not subset.SOLVER.lacking(problem, DEFAULTS):
+        if self.cv is None and not subset.SOLVER.unmet(problem, DEFAULTS):
             return exactly
         if self.cv is None or isinstance(self.cv, Integral):
             return ByFolds(StratifiedKFold(self.cv or 5, shuffle=True, random_state=seed))

@@ -22,7 +22,7 @@ from eigenfeat.moments.forms import DenseForm
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.solvers import DenseVectors, Directions
 from eigenfeat.solvers import solve as solve_quotients
-from eigenfeat.solvers.signs import skewness_signs
+from eigenfeat.solvers.canonical import skewness_signs
 
 #: Scatter of the rows in feature space that has a name; the first two look at classes.
 SCATTERS = ("between", "within", "total", "second_moment", "identity")

@@ -76,5 +76,5 @@ def _check_streams(model: Any) -> None:
         raise ValueError(
             f"{name}={getattr(model, name)!r} needs rows in memory: a stream that is larger has loss='squared', a "
             "quadratic penalty, solver='auto' or 'nystrom', and centres that are drawn or points. Hold the rows "
-            "(source.load(), or a larger memory_limit), or leave this parameter at its default."
+            "(source.load(), or more memory of eigenfeat.runtime), or leave this parameter at its default."
         )

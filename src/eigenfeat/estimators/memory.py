@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import warnings
 
+from eigenfeat._runtime.config import current
+from eigenfeat._runtime.memory import available_memory
 from eigenfeat.features.stack import StackSettings
 from eigenfeat.linear.preconditioner_table import preconditioner_bytes
-from eigenfeat.rows.free_memory import available_bytes
 
 #: Blocks of rows and their features that are worked on at a time, in all threads together.
 BLOCKS = 50_000_000
@@ -47,7 +48,10 @@ def expected_bytes(
     >>> f"{expected_bytes(60_000, 784, 10, 1800, 12_000, itemsize=4) / 1e9:.1f} GB"
     '1.5 GB'
     """
-    moments = n_rows * n_columns * itemsize if as_rows else MOMENTS * n_classes * n_columns**2 * 8
+    matrices = min(
+        MOMENTS * n_classes * n_columns**2 * 8, current().memory_budget
+    )  # beyond it, of some classes at a time
+    moments = n_rows * n_columns * itemsize if as_rows else matrices
     projections = n_rows * n_directions * itemsize
     scores = SCORES * n_rows * n_classes * 8
     return int(BLOCKS + moments + projections + scores + preconditioner_bytes(n_rows, n_features, itemsize))
@@ -65,7 +69,7 @@ def expected_of_settings(
     for layer in settings.layers:
         n_directions = layer.most_directions(n_classes, n_rows, n_columns, parts)
         n_features = layer.feature_map.n_columns(n_directions) + (n_columns if layer.keep_inputs else 0)
-        as_rows = layer.keeps_rows(n_classes * parts, n_rows, n_columns, largest)
+        as_rows = layer.uses_dual_moments(n_classes * parts, n_rows, n_columns, largest)
         sizes = (n_rows, n_columns, n_classes * parts, n_directions, n_features, itemsize, as_rows)
         needed, n_columns = max(needed, expected_bytes(*sizes)), n_features
     return needed
@@ -73,7 +77,7 @@ def expected_of_settings(
 
 def warn_of_memory(needed: int, estimator: str) -> None:
     """A warning where a fit is expected to take more than there is."""
-    available = available_bytes()
+    available = available_memory()
     if available is not None and needed > available:
         warnings.warn(
             f"{estimator} will take about {needed / 1e9:.1f} GB beside its rows, and {available / 1e9:.1f} GB are "

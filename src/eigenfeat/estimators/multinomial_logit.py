@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from eigenfeat import _progress
+from eigenfeat._runtime.progress import report
 from eigenfeat._sklearn import COUNT, N_JOBS, NON_NEGATIVE, POSITIVE, Interval, Real, StrOptions, checked_fit
 from eigenfeat.estimators.edge import Estimator, ScoresMixin
 from eigenfeat.estimators.streaming import is_stream, logit_rows, refuse_beside_stream
@@ -171,7 +171,7 @@ class MultinomialLogit(ScoresMixin, Estimator):
         Parameters
         ----------
         X : (n, d) array, CSR matrix, row source or Dask collection
-            A stream that memory does not hold is read once a pass: see `eigenfeat.rows.streaming`.
+            A stream that memory does not hold is read once a pass: see `eigenfeat.runtime`.
         y : (n,) array of labels
             For a stream the name of their column, where it does not say.
         sample_weight : (n,) array, optional
@@ -346,8 +346,8 @@ class MultinomialLogit(ScoresMixin, Estimator):
     def _minimise(self, solver: LogitSolver, alpha: float, initial) -> LogitFit:
         started = perf_counter()
 
-        def report(n_iter: int, step: Step) -> None:
-            _progress.report("logit: step", n_iter, self.max_iter, f"gap {step.gap:.1e}")
+        def show(n_iter: int, step: Step) -> None:
+            report("logit: step", n_iter, self.max_iter, f"gap {step.gap:.1e}")
             if not self.verbose:
                 return
             print(
@@ -360,7 +360,7 @@ class MultinomialLogit(ScoresMixin, Estimator):
             initial=initial,
             tol=self.tol,
             max_iter=self.max_iter,
-            callback=report,
+            callback=show,
         )
         if fit.separated:
             warnings.warn(

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from eigenfeat._runtime.threads import one_blas_thread
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, POSITIVE, HasMethods, Integral, Interval, StrOptions, checked_fit
-from eigenfeat._threads import one_blas_thread
 from eigenfeat.estimators.column_scaler import COLUMNS_CONSTRAINT
 from eigenfeat.estimators.edge import FeaturesMixin
 from eigenfeat.estimators.score_tensor_base import ScoreCoordinates, in_spreads
@@ -26,7 +26,7 @@ from eigenfeat.scores.quality import fit_quality
 from eigenfeat.scores.stochastic import Batches
 from eigenfeat.scores.tensor_solvers import TENSOR_SOLVERS, TensorProblem, TensorRequest
 from eigenfeat.scores.tensors import ScoreFunction
-from eigenfeat.solvers.signs import largest_entry_signs
+from eigenfeat.solvers.canonical import largest_entry_signs
 from eigenfeat.stages import Affine, Chain, FeatureLayer, Fitted, Stage
 
 #: Components of third and higher order that are looked for, where nobody says how many: per axis, and in all.

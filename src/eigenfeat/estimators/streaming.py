@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from eigenfeat._runtime.config import current
 from eigenfeat.estimators.magnitudes import check_magnitudes
 from eigenfeat.estimators.validation import class_weights
 from eigenfeat.rows.accumulators import ClassCounts, Collect
@@ -17,7 +18,6 @@ from eigenfeat.rows.dask import dask_rows, is_dask
 from eigenfeat.rows.functions import EncodeLabels
 from eigenfeat.rows.rows import Rows
 from eigenfeat.rows.sampling import row_keys
-from eigenfeat.rows.streaming import current
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +176,7 @@ def with_class_weights(rows: Rows, class_weight: Any, classes: np.ndarray) -> Ro
 def fits_memory(rows: Rows, counts: ClassCounts, n_numbers: int) -> bool:
     """Tell whether a fit in memory, with so many numbers a row beside scores and labels, keeps to the budget."""
     bytes_per_row = n_numbers * rows.dtype.itemsize + 64 * len(counts.classes)
-    return may_load(rows) and counts.n_rows * bytes_per_row <= current().budget
+    return may_load(rows) and counts.n_rows * bytes_per_row <= current().memory_budget
 
 
 def may_load(rows: Rows) -> bool:

@@ -9,19 +9,20 @@ import zipfile
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from eigenfeat._destination import check_destination, regular_file, replace_file
+from eigenfeat._runtime.config import pickled_without_runtime
+from eigenfeat._runtime.files import check_destination, check_regular, write_bytes
 from eigenfeat.export.archive import STAMP, Archive, Refusal, read_archive, size_limit, stamp, uncompressed
 from eigenfeat.export.checks import check_model, forget_cached, try_model
 from eigenfeat.export.trust import audit, untrusted
 
 
+@pickled_without_runtime()
 def save(model: Any, path: str | os.PathLike) -> Path:
     """Write an estimator, or a scikit-learn pipeline of them, to one file.
 
-    The file appears whole or not at all: it is written beside its destination, flushed to the disk and then renamed, so
-    that a save that is killed, or fails, leaves an older file as it was. An older file's mode and owner are kept; a
-    symbolic link stays one, and what it points to is replaced. Unfinished files of saves that were killed are deleted
-    by the next save to the same place.
+    The file appears whole or not at all: it is written in the same folder, flushed to the disk and renamed, so that a
+    save that is killed, or fails, leaves an older file as it was. An older file's mode is kept; a symbolic link stays
+    one, and what it points to is replaced.
 
     Every file carries the number of its format and the version of eigenfeat that wrote it. What `load` would refuse is
     refused here already.
@@ -77,7 +78,7 @@ def save(model: Any, path: str | os.PathLike) -> Path:
         ) from refusal
     if archive.needed > size_limit(packed.getbuffer().nbytes):  # so many zeros look like a bomb: not compressed then
         packed = uncompressed(packed)
-    replace_file(path, packed.getbuffer())
+    write_bytes(path, packed.getbuffer())
     return path
 
 
@@ -140,7 +141,7 @@ def _read(stream: BinaryIO, max_bytes: int | None) -> Any:
 
 def _opened(path: Path) -> BinaryIO:
     try:
-        if regular_file(path) is None:
+        if not check_regular(path):
             raise FileNotFoundError(f"there is no model file {path}")
     except ValueError as problem:
         raise ValueError(f"{problem}; this was not written by eigenfeat.save") from None

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from eigenfeat.export.archive import Refusal
 from eigenfeat.features.hat_products import HatProductMap
 from eigenfeat.features.maps import FEATURE_MAPS, PlainMap, PowerMap, ProductMap, SmoothSplineMap, SplineMap
-from eigenfeat.rows.store import RowStore
+from eigenfeat.moments import GramCache
 from eigenfeat.scores.autoencoder import HiddenLayer, TiedAutoencoder
 from eigenfeat.solvers import DenseVectors, DualVectors, Vectors
 from eigenfeat.stages import (
@@ -261,10 +261,10 @@ def check_vectors(vectors: Vectors, n_inputs: int) -> int:
     if isinstance(vectors, DenseVectors):
         check_numbers(vectors.array, (n_inputs, None), "an array of directions")
         return vectors.array.shape[1]
-    if not isinstance(vectors, DualVectors) or not isinstance(vectors.store, RowStore):
+    if not isinstance(vectors, DualVectors) or not isinstance(vectors.rows, GramCache):
         raise Refusal(f"does not fit together: directions are held as {type(vectors).__name__}")
-    check_rows(vectors.store.rows, n_inputs, "the rows that directions are made of")
-    check_index(vectors.index, vectors.store.n_rows, "the rows of directions")
+    check_rows(vectors.rows.X, n_inputs, "the rows that directions are made of")
+    check_index(vectors.index, vectors.rows.n_rows, "the rows of directions")
     check_numbers(vectors.coefficients, (len(vectors.index), None), "the coefficients of directions")
     return vectors.coefficients.shape[1]
 

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from eigenfeat._compiled import compiled
+from eigenfeat._runtime.jit import jit
 from eigenfeat.stages.feature_map import FeatureMap
 
 WEIGHT = 2.0
@@ -101,7 +101,7 @@ class HatProductMap(FeatureMap):
         return self.base.feature_names(projection_names[: self.n_bent(len(projection_names))]) + products
 
 
-@compiled(nogil=True, fast_division=True)
+@jit(nogil=True, fast_division=True)
 def _write_products(projections, knots, pairs, hats, starts, weight, out, start):  # pragma: no cover - compiled
     n, m = projections.shape
     out[:, start : start + starts[-1]] = 0

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from eigenfeat.features.maps import FEATURE_MAPS, FeatureMap
-from eigenfeat.features.orientation import settle_by_rows
-from eigenfeat.features.pairs import auto_directions, choose_contrasts, compares_classes, most_contrasts
+from eigenfeat.features.orientation import orient_by_skewness
+from eigenfeat.features.pairs import Contrasts, auto_directions, choose_contrasts, compares_classes, most_contrasts
 from eigenfeat.features.subclasses import Subclasses, between_subclasses
 from eigenfeat.moments import Moments, SymmetricForm
 from eigenfeat.quotients import NO_REGULARISATION, Quotient, Regularisation, contrast
 from eigenfeat.rows.rows import Rows
-from eigenfeat.solvers import Directions, solve
+from eigenfeat.solvers import Directions, solve_in_rounds
 from eigenfeat.stages import Affine, FeatureLayer
 
 NO_SIGNAL = 1e-6
@@ -61,10 +62,9 @@ class LayerSettings:
         limit = most_kept(self)
         return found if limit is None else min(found, limit)
 
-    def keeps_rows(self, n_classes: int, n_rows: int | None, n_columns: int, largest: int | None) -> bool:
-        """Whether the rows stand for their moments: matrices of all classes are large and of low rank, and pairs of
-        classes, solved in the span of their rows, are all that is asked for. ``largest`` is the largest class's rows;
-        where nobody knows, they do not."""
+    def uses_dual_moments(self, n_classes: int, n_rows: int | None, n_columns: int, largest: int | None) -> bool:
+        """The dual (row) form of moments pays: class covariances are large and of low rank, and only pairs of classes
+        are contrasted. False if the size of the ``largest`` class is unknown."""
         if n_rows is None or largest is None or largest > n_columns:
             return False
         if n_classes * n_columns**2 < MANY_NUMBERS or LOW_RANK * n_rows > n_classes * n_columns:
@@ -197,30 +197,73 @@ def find_layer(
         assert evidence.parts is not None
         moments = evidence.parts
         chosen = between_subclasses(chosen, evidence.subclasses, moments)
-    labels = [f"{a} vs {b}" for a, b in chosen.names]
-    quotients = contrast(
-        moments,
-        chosen.mixtures,
-        labels,
-        settings.noise,  # type: ignore[arg-type]
-        settings.regularisation,
-        evidence.tangents,
-    )
-    found = solve(
-        quotients,
-        _per_pair(settings, len(chosen), evidence.moments.n_classes, evidence.moments.counts.sum()),
-        solver=settings.solver,
+    problems = _Problems(moments, chosen, settings, evidence.tangents)
+    per_pair = _per_pair(settings, len(chosen), evidence.moments.n_classes, evidence.moments.counts.sum())
+    found = problems.solve(
+        per_pair,
         min_eigenvalue=max(settings.min_eigenvalue or 0.0, NO_SIGNAL),
-        tol=settings.tol,
         dtype=dtype,
-        n_jobs=settings.n_jobs,
         random_state=int(rng.randint(2**31 - 1)),
         run=None if evidence.rows is None or evidence.rows.is_local else evidence.rows.starmap,
     )
-    found = _at_least_one(found, quotients, settings, dtype)
+    if not any(directions.n_directions for directions in found):
+        found = problems.solve(1, dtype=dtype)  # no eigenvalue reaches the threshold: keep the best of each contrast
     if evidence.rows is not None and evidence.has_codes:
-        found = settle_by_rows(found, quotients, chosen.mixtures, moments, evidence.rows)
-    return _joined(found, quotients, chosen.names).at_most(most_kept(settings))
+        found = orient_by_skewness(found, problems.references, chosen.mixtures, moments, evidence.rows)
+    return _joined(found, problems, chosen.names).at_most(most_kept(settings))
+
+
+class _Problems:
+    """The quotients of a layer's contrasts, built and solved in rounds of as many as memory holds.
+
+    Attributes
+    ----------
+    references, origins : lists
+        Those of each quotient, once it has been solved.
+    kind : str
+        Criterion of the quotients.
+    """
+
+    def __init__(
+        self, moments: Moments, contrasts: Contrasts, settings: LayerSettings, tangents: SymmetricForm | None
+    ) -> None:
+        self.moments, self.contrasts, self.settings, self.tangents = moments, contrasts, settings, tangents
+        self.references: list[np.ndarray | None] = [None] * len(contrasts)
+        self.origins: list[np.ndarray | None] = [None] * len(contrasts)
+        self.kind = ""
+
+    def solve(self, n_components: int, **options: Any) -> list[Directions]:
+        """Directions of every contrast, in their order."""
+        order: list[int] = []
+        settings = self.settings
+        found = solve_in_rounds(
+            self._rounds(order),
+            n_components,
+            solver=settings.solver,
+            tol=settings.tol,
+            n_jobs=settings.n_jobs,
+            **options,
+        )
+        return [found[i] for i in np.argsort(order)]
+
+    def _rounds(self, order: list[int]) -> Iterator[list[Quotient]]:
+        """Build the quotients of each round; ``order`` is extended by their positions."""
+        mixtures, names = self.contrasts.mixtures, self.contrasts.names
+        for positions in self.moments.rounds(mixtures, centred=self.settings.noise == "covariance"):
+            quotients = contrast(
+                self.moments,
+                [mixtures[i] for i in positions],
+                [f"{names[i][0]} vs {names[i][1]}" for i in positions],
+                self.settings.noise,  # type: ignore[arg-type]
+                self.settings.regularisation,
+                self.tangents,
+            )
+            for i, quotient in zip(positions, quotients):
+                self.references[i], self.origins[i] = quotient.references, quotient.origin
+            self.kind = quotients[0].kind
+            order += positions
+            yield quotients
+            del quotients  # with its matrices, before the next round collects its own
 
 
 def unit_scale(moments: Moments) -> np.ndarray:
@@ -272,18 +315,9 @@ def most_kept(settings: LayerSettings) -> int | None:
     return max(1, settings.max_columns // settings.feature_map.n_columns(1))
 
 
-def _at_least_one(
-    found: list[Directions], quotients: list[Quotient], settings: LayerSettings, dtype: np.dtype
-) -> list[Directions]:
-    """A threshold above every eigenvalue would leave no feature at all: then keep the best of each contrast."""
-    if any(f.n_directions for f in found):
-        return found
-    return solve(quotients, 1, solver=settings.solver, tol=settings.tol, dtype=dtype, n_jobs=settings.n_jobs)
-
-
-def _joined(found: list[Directions], quotients: list[Quotient], names: np.ndarray) -> LayerDirections:
-    """Directions of all contrasts side by side."""
-    single = [Affine.about(f.vectors.economical, q.origin) for f, q in zip(found, quotients)]
+def _joined(found: list[Directions], problems: _Problems, names: np.ndarray) -> LayerDirections:
+    """Concatenate the directions of all contrasts."""
+    single = [Affine.about(f.vectors.economical, origin) for f, origin in zip(found, problems.origins)]
     biases = [part.bias for part in single if part.bias is not None]
     vectors = type(single[0].vectors).joined([part.vectors for part in single])
     return LayerDirections(
@@ -293,5 +327,5 @@ def _joined(found: list[Directions], quotients: list[Quotient], names: np.ndarra
         np.repeat(np.arange(len(found)), [f.n_directions for f in found]),
         names,
         found[0].solver,
-        quotients[0].kind,
+        problems.kind,
     )

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenfeat._compiled import compiled
+from eigenfeat._runtime.jit import jit
 from eigenfeat.features.splines import SmoothSplineMap, SplineMap
 from eigenfeat.stages.feature_map import FeatureMap, largest_magnitude
 from eigenfeat.stages.pieces import Pieces
@@ -106,7 +106,7 @@ class PowerPieces(Pieces):
         return powers[:, :, self._wanted].transpose(2, 1, 0, 3).reshape(-1, powers.shape[3])
 
 
-@compiled(nogil=True, fast_division=True)
+@jit(nogil=True, fast_division=True)
 def _locate_roots(projections, soft, limit, places, pieces):  # pragma: no cover - compiled
     n, m = projections.shape
     one, zero = projections.dtype.type(1), projections.dtype.type(0)
@@ -128,7 +128,7 @@ def _wanted(powers: tuple[int, ...]) -> np.ndarray:
     return np.isin(np.arange(1, max(powers) + 1), powers)
 
 
-@compiled(nogil=True, fast_division=True)
+@jit(nogil=True, fast_division=True)
 def _write_powers(projections, wanted, soft, limit, out, start):  # pragma: no cover - compiled
     n, m = projections.shape
     one = projections.dtype.type(1)

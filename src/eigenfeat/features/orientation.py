@@ -8,12 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from eigenfeat.features.class_samples import ClassShares, class_samples
-from eigenfeat.features.pairs import Contrast
-from eigenfeat.moments import Moments
-from eigenfeat.quotients import Quotient
+from eigenfeat.moments import Contrast, Moments
 from eigenfeat.rows.rows import Rows
 from eigenfeat.solvers import Directions
-from eigenfeat.solvers.signs import skewness_signs
+from eigenfeat.solvers.canonical import skewness_signs
 
 SAYS_NOTHING = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-3}
 """A mean's projection below this share of the root mean square of its class's is rounding, by the type of the rows."""
@@ -25,9 +23,9 @@ SAMPLE_ROWS = 4000
 """Rows of a class that skewness is judged by."""
 
 
-def settle_by_rows(
+def orient_by_skewness(
     found: Sequence[Directions],
-    quotients: Sequence[Quotient],
+    references: Sequence[np.ndarray | None],
     mixtures: Sequence[Contrast],
     moments: Moments,
     rows: Rows,
@@ -36,10 +34,10 @@ def settle_by_rows(
 
     Where the projection of the numerator's mean is rounding beside the root mean square of its projections, √λ, the
     long tail of the numerator's rows is put on the positive side. Means, mean squares and third moments of projections
-    do not change with the basis of the inputs, so neither do signs. Rows are labelled with indices into the
-    classes of the moments.
+    do not change with the basis of the inputs, so neither do signs. The references are those of the quotients, rows are
+    labelled with indices into the classes of the moments.
     """
-    unsettled = [_unsettled(directions, quotient, rows.dtype) for directions, quotient in zip(found, quotients)]
+    unsettled = [_unsettled(directions, means, rows.dtype) for directions, means in zip(found, references)]
     shares = [moments.proportions(above) for above, _ in mixtures]
     wanted = {c for places, share in zip(unsettled, shares) if len(places) for c in np.flatnonzero(share).tolist()}
     if not wanted:
@@ -54,9 +52,9 @@ def settle_by_rows(
     return [_turned(*found_and_seen) for found_and_seen in zip(found, unsettled, seen)]
 
 
-def _unsettled(directions: Directions, quotient: Quotient, dtype: np.dtype) -> np.ndarray:
-    assert quotient.references is not None
-    means = np.abs(directions.vectors.projected(quotient.references)).max(axis=0)
+def _unsettled(directions: Directions, references: np.ndarray | None, dtype: np.dtype) -> np.ndarray:
+    assert references is not None
+    means = np.abs(directions.vectors.projected(references)).max(axis=0)
     return np.flatnonzero(means <= SAYS_NOTHING[np.dtype(dtype)] * np.sqrt(np.maximum(directions.values, 0)))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigenfeat.moments import Mixture, Moments
+from eigenfeat.moments import Contrast, Mixture, Moments
 from eigenfeat.quotients import IDENTITY
 
 ALL_PAIRS_UP_TO = 12
@@ -26,9 +26,6 @@ ROWS_A_DIRECTION = 25
 AUTO_COEFFICIENTS = 240_000
 """Directions times classes it allows: what a pass of the last stage costs grows with both, so it has fewer beyond a
 hundred classes."""
-
-Contrast = tuple[Mixture, Mixture | str]
-"""A mixture of classes over another, or over the identity."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from eigenfeat._compiled import compiled
+from eigenfeat._runtime.jit import jit
 from eigenfeat.stages.piece_kernels import VECTOR_BYTES
 
 TILE = 128
@@ -76,7 +76,7 @@ def _locate_vector(typingctx, values, knots, per_length, places, pieces, j, inne
     return types.void(values, knots, per_length, places, pieces, j, inner), generate
 
 
-@compiled(nogil=True, fast_division=True)
+@jit(nogil=True, fast_division=True)
 def _locate_vectors(projections, knots, per_length, places, pieces, inner):  # pragma: no cover - compiled
     n, m = projections.shape
     size = VECTOR_BYTES // projections.itemsize
@@ -86,7 +86,7 @@ def _locate_vectors(projections, knots, per_length, places, pieces, inner):  # p
                 _locate_vector(projections[i], knots, per_length, places[i], pieces[i], min(j, m - size), inner)  # type: ignore[call-arg]
 
 
-@compiled(nogil=True, fast_division=True)
+@jit(nogil=True, fast_division=True)
 def _locate_values(projections, knots, per_length, places, pieces):  # pragma: no cover - compiled
     n, m = projections.shape
     last = knots.shape[0] - 1

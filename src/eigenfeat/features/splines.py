@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from eigenfeat._compiled import compiled
+from eigenfeat._runtime.jit import jit
 from eigenfeat.features.spline_kernels import locate
 from eigenfeat.stages.feature_map import FeatureMap
 from eigenfeat.stages.pieces import Pieces
@@ -181,7 +181,7 @@ class SplinePieces(Pieces):
         return C.reshape(-1, powers.shape[3])
 
 
-@compiled(nogil=True, fast_division=True)
+@jit(nogil=True, fast_division=True)
 def _write_splines(projections, inner, pieces, out, start):  # pragma: no cover - compiled
     n, m = projections.shape
     last = inner.shape[1] - 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -11,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from eigenfeat._progress import report
+from eigenfeat._runtime.config import current
+from eigenfeat._runtime.memory import total_memory
+from eigenfeat._runtime.progress import report
 from eigenfeat.features.layer import (
     LayerDirections,
     LayerEvidence,
@@ -25,10 +26,10 @@ from eigenfeat.features.maps import FeatureMap
 from eigenfeat.features.pairs import draws_pairs
 from eigenfeat.features.subclasses import Subclasses, clustered
 from eigenfeat.features.tangents import Transformation, tangent_moment
-from eigenfeat.moments import Moments, collect_moments
+from eigenfeat.moments import BoundedMoments, Moments, collect_moments, matrix_bytes, max_scatters
+from eigenfeat.moments.bounded import COPIES, FEWEST
 from eigenfeat.rows.rows import Rows
 from eigenfeat.rows.sampling import in_proportion, row_keys, sampled
-from eigenfeat.rows.streaming import current
 from eigenfeat.stages import Affine, Chain, FeatureLayer, Stage, WithConstant, layer_rows
 
 MAP_SAMPLE = 20_000
@@ -182,6 +183,8 @@ def fit_stack(
     """
     stack = Stack()
     dtype = np.dtype(np.float64) if rows is None else rows.dtype
+    if rows is not None and isinstance(moments, BoundedMoments):  # sent to a worker, they have lost theirs
+        moments = moments.reading(_with_constant(rows, settings.layers[0].constant))
     with timed(seconds, "moments"):
         cut = tangents = None
         if known is None:
@@ -202,22 +205,24 @@ def fit_stack(
                 directions = known[0].at_most(most_kept(layer))
                 rng.set_state(known[1])
             else:
-                directions = _remembered_layer(replace(evidence, tangents=tangents), layer, rng, dtype)
+                directions = _recalled_layer(replace(evidence, tangents=tangents), layer, rng, dtype)
         stack = Stack((*stack.layers, with_map(directions, evidence.moments, rows, layer)))
     return stack
 
 
-def _remembered_layer(
+def _recalled_layer(
     evidence: LayerEvidence, layer: LayerSettings, rng: np.random.RandomState, dtype: np.dtype
 ) -> LayerDirections:
     """`find_layer`, which a fit that goes on from a checkpoint does not repeat; ``rng`` is left as it leaves it."""
     if evidence.rows is None or evidence.rows.random_access:
         return find_layer(evidence, layer, rng, dtype)
-    found, state = current().remembered(
-        "directions", lambda: (find_layer(evidence, layer, rng, dtype), rng.get_state(legacy=True))
+    directions, state = current().recall(
+        "directions",
+        (evidence, layer, rng.get_state(legacy=True), dtype),
+        lambda: (find_layer(evidence, layer, rng, dtype), rng.get_state(legacy=True)),
     )
     rng.set_state(state)
-    return found
+    return directions
 
 
 def refuse_equal_members(first: Stack, other: Stack) -> None:
@@ -242,25 +247,28 @@ def layer_moments(
 ) -> Moments:
     """Class moments of the rows that one layer sees, whose labels are indices into ``classes``, or (None) themselves.
 
-    ``n_rows`` is how many rows there will be when these are a part that will be merged with others.
+    ``n_rows`` is how many rows there will be when these are a part that will be merged with others. Where the scatters
+    of all classes exceed the memory budget (`eigenfeat.runtime`), they are collected when they are needed.
 
     Raises
     ------
     ValueError
-        When the matrices would not fit into this machine's memory.
+        When not even the matrices of one problem fit into memory.
     """
     total, inputs = n_rows or rows.n_rows, _with_constant(rows, settings.constant)
-    as_rows = classes is not None and settings.keeps_rows(len(classes), total, inputs.n_columns, largest_class(rows))
-    if classes is not None and total is not None and not as_rows:
-        _refuse_beyond_memory(len(classes), inputs.n_columns, total)
+    known = None if classes is None else np.arange(len(classes))
+    fourth = settings.regularisation.needs_fourth_moment
+    dual = known is not None and settings.uses_dual_moments(len(known), total, inputs.n_columns, largest_class(rows))
+    budget = None
+    if known is not None and not dual and total is not None and inputs.n_columns <= total:
+        _refuse_beyond_memory(inputs.n_columns)
+        budget = _budget_of(inputs)
     with timed(seconds, "moments"):
-        moments = collect_moments(
-            inputs,
-            classes=None if classes is None else np.arange(len(classes)),
-            track_fourth=settings.regularisation.needs_fourth_moment,
-            n_rows=n_rows,
-            form="rows" if as_rows else "auto",
-        )
+        if known is not None and budget is not None and max_scatters(inputs.n_columns, budget) < len(known):
+            moments: Moments = BoundedMoments([inputs], known, budget, track_fourth=fourth)
+        else:
+            form = "dual" if dual else "auto"
+            moments = collect_moments(inputs, classes=known, track_fourth=fourth, n_rows=n_rows, form=form)
         return moments if classes is None else moments.rename(classes)
 
 
@@ -323,7 +331,7 @@ def _evidence(
         return LayerEvidence(moments, None if rows is None else _with_constant(rows, layer.constant))
     assert of_parts is not None
     parts = layer_moments(of_parts, layer, cut.names, seconds)
-    moments = parts.grouped(classes[cut.owners]) if moments is None else moments
+    moments = parts.merge_classes(classes[cut.owners]) if moments is None else moments
     return LayerEvidence(moments, _with_constant(of_parts, layer.constant), cut, parts)
 
 
@@ -332,24 +340,23 @@ def largest_class(rows: Rows) -> int | None:
     return int(np.bincount(rows.y).max()) if rows.random_access and has_codes(rows) else None
 
 
-def _refuse_beyond_memory(n_classes: int, n_columns: int, n_rows: int) -> None:
-    """Moments as matrices take k d² numbers, and problems made of them as many; fewer rows than columns are kept."""
-    needed, memory = 2 * 8 * n_classes * n_columns**2, _memory_bytes()
-    if n_columns <= n_rows and needed > memory:
+def _budget_of(rows: Rows) -> int:
+    """Bytes for moments; a fit that goes on from a checkpoint has those that it had."""
+    runtime = current()
+    if rows.random_access:
+        return runtime.memory_budget
+    return runtime.recall("memory for moments", rows, lambda: runtime.memory_budget)
+
+
+def _refuse_beyond_memory(n_columns: int) -> None:
+    """Refuse matrices of which memory does not hold those of one signal over one noise."""
+    needed, memory = COPIES * matrix_bytes(FEWEST, n_columns), total_memory()
+    if memory is not None and needed > memory:
         raise ValueError(
-            f"Second moments of {n_classes} classes in {n_columns} columns, and the problems made of them, take "
-            f"{needed / 1e9:.1f} GB, the machine has "
-            f"{memory / 1e9:.1f} GB. Take fewer n_components or a map of fewer columns in the layer below, "
-            "max_components, keep_inputs=False there, or fewer subclasses."
+            f"Second moments of two classes in {n_columns} columns, and the problem made of them, take "
+            f"{needed / 1e9:.1f} GB, and the machine or container has {memory / 1e9:.1f} GB. Take fewer n_components "
+            "or a map of fewer columns in the layer below, max_components, or keep_inputs=False there."
         )
-
-
-def _memory_bytes() -> float:
-    """Of the machine; infinite where the system does not say."""
-    try:
-        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, ValueError, OSError):
-        return float("inf")
 
 
 def _with_constant(rows: Rows, constant: bool) -> Rows:

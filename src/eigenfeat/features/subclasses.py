@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 
 from eigenfeat.features.class_samples import ClassShares, class_samples
-from eigenfeat.features.pairs import Contrast, Contrasts
-from eigenfeat.moments import Mixture, Moments
+from eigenfeat.features.pairs import Contrasts
+from eigenfeat.moments import Contrast, Mixture, Moments
 from eigenfeat.rows.accumulators import ClassCounts
 from eigenfeat.rows.block import Block, Matrix, dense
 from eigenfeat.rows.rows import Rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from eigenfeat.kernel.problem import KernelProblem, KernelRequest
-from eigenfeat.solvers.contract import Need
+from eigenfeat.solvers.contract import Requirement
 
 
 def has_half_square(problem: KernelProblem, request: KernelRequest) -> bool:
@@ -60,25 +60,27 @@ def is_column_by_column(problem: KernelProblem, request: KernelRequest) -> bool:
     return problem.classes is None
 
 
-SQUARED_LOSS = Need(has_half_square, "loss 'squared'")
-PIECEWISE_LINEAR_LOSS = Need(
+SQUARED_LOSS = Requirement(has_half_square, "loss 'squared'")
+PIECEWISE_LINEAR_LOSS = Requirement(
     has_piecewise_linear_loss, "a piecewise linear loss ('absolute', 'epsilon': conjugates without curvature)"
 )
-PARABOLIC_LOSS = Need(has_parabolic_loss, "a loss of parabolas and lines (all names but 'polynomial' and 'piecewise')")
-SMOOTH_LOSS = Need(has_smooth_loss, "a loss without kinks ('squared', 'huber', 'polynomial', 'piecewise')")
-QUADRATIC_PENALTY = Need(has_quadratic_penalty, "a quadratic penalty ('function' or 'coefficients')")
-FUNCTION_PENALTY = Need(has_function_penalty, "penalty 'function'")
-SPARSE_PENALTY = Need(has_sparse_penalty, "penalty 'sparse'")
-QUADRATIC_PROGRAM = Need(
+PARABOLIC_LOSS = Requirement(
+    has_parabolic_loss, "a loss of parabolas and lines (all names but 'polynomial' and 'piecewise')"
+)
+SMOOTH_LOSS = Requirement(has_smooth_loss, "a loss without kinks ('squared', 'huber', 'polynomial', 'piecewise')")
+QUADRATIC_PENALTY = Requirement(has_quadratic_penalty, "a quadratic penalty ('function' or 'coefficients')")
+FUNCTION_PENALTY = Requirement(has_function_penalty, "penalty 'function'")
+SPARSE_PENALTY = Requirement(has_sparse_penalty, "penalty 'sparse'")
+QUADRATIC_PROGRAM = Requirement(
     is_quadratic_program,
     "a quadratic penalty, or a loss without kinks ('squared', 'huber') beside the penalty 'sparse'",
 )
-ALL_ROWS = Need(expands_over_all_rows, "an expansion over all rows (no centers, n_centers or invariances)")
-COLUMN_BY_COLUMN = Need(is_column_by_column, "a problem a class (multi_class='one-vs-rest')")
-NO_INVARIANCES = Need(has_no_invariances, "no invariances")
-NO_ROBUST_SPARSE_INVARIANCES = Need(
+ALL_ROWS = Requirement(expands_over_all_rows, "an expansion over all rows (no centers, n_centers or invariances)")
+COLUMN_BY_COLUMN = Requirement(is_column_by_column, "a problem a class (multi_class='one-vs-rest')")
+NO_INVARIANCES = Requirement(has_no_invariances, "no invariances")
+NO_ROBUST_SPARSE_INVARIANCES = Requirement(
     qp_takes_invariances, "no invariances, or with the penalty 'sparse' the loss 'squared' beside them"
 )
-TWO_VALUED_TARGETS = Need(
+TWO_VALUED_TARGETS = Requirement(
     has_two_valued_targets, "targets of two values, as classes have (real targets: 'linear' solves the same problem)"
 )

@@ -24,7 +24,7 @@ from typing import Protocol
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from eigenfeat._compiled import compiled
+from eigenfeat._runtime.jit import jit
 from eigenfeat.kernel.needs import ALL_ROWS, FUNCTION_PENALTY, PARABOLIC_LOSS
 from eigenfeat.kernel.problem import DEFAULTS, KernelProblem, KernelRequest, KernelSolution
 from eigenfeat.kernel.used_rows import UsedRows
@@ -109,7 +109,7 @@ class Dual:
         return self.curvature @ tau**2 / 2 + self.tube * np.abs(tau).sum(axis=0)
 
 
-@compiled()
+@jit()
 def pair_steps(quadratic, gradient, tau, curvature, tube, bound, tol, max_steps):
     """Minimise the dual over a small set by pairs of rows, in place; the number of steps taken.
 

@@ -53,7 +53,7 @@ def described(problem: KernelProblem) -> str:
 
 def by_columns(solver: Solver) -> Solver:
     """A solver that takes the columns of the targets one by one, and says so of classes to be told apart jointly."""
-    return replace(solver, needs=(*solver.needs, COLUMN_BY_COLUMN))
+    return replace(solver, requires=(*solver.requires, COLUMN_BY_COLUMN))
 
 
 #: In the order "auto" tries them.
@@ -83,5 +83,5 @@ def draws_centers(name: str | None, problem: KernelProblem, request: KernelReque
     """
     if name == "nystrom" or (name == "subset" and not problem.invariances):
         return True
-    least_squares = not subset.SOLVER.lacking(problem, request)
+    least_squares = not subset.SOLVER.unmet(problem, request)
     return least_squares and name in ("auto", "subset") and not linear.SOLVER.suits(problem, request)

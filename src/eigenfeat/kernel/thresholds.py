@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import brentq
 
-from eigenfeat._compiled import compiled
+from eigenfeat._runtime.jit import jit
 
 THRESHOLDS = ("least-squares", "gaussian", "margin", "least-error", "auto")
 #: Rules that "auto" compares, the first of equals. "least-error" is none of them: at the rows it was found on it is
@@ -157,7 +157,7 @@ def _descending(q: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return q[order], w[order]
 
 
-@compiled()
+@jit()
 def _derivative_and_offset(
     above: np.ndarray, above_weights: np.ndarray, below: np.ndarray, below_weights: np.ndarray, v: float, cost: float
 ) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from scipy.linalg import eigh, qr, svd
 
 from eigenfeat.least_squares.quotient import LeastSquaresQuotient
 from eigenfeat.least_squares.solution import LeastSquaresRequest, Regression
-from eigenfeat.solvers.conventions import rank_cutoff, singular_cutoff
+from eigenfeat.solvers.canonical import rank_cutoff, singular_cutoff
 
 # Eigenvalues that are preconditioned away. The sketch costs as much as this many targets in one iteration.
 SKETCH = 200

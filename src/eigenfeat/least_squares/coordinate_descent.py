@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from eigenfeat._compiled import compiled
+from eigenfeat._runtime.jit import jit
 from eigenfeat.least_squares.rows import CentredRows
 
 # A sweep over a Gram matrix costs d² r, over columns nnz r: up to this size, the matrix is worth its memory.
@@ -130,7 +130,7 @@ class Descent:
         return np.divide(gaps, 0.5 * total, out=np.zeros_like(gaps), where=total > 0)
 
 
-@compiled()
+@jit()
 def _move(w, z, l1, scale, group):
     """Set w to the minimiser of ``½ scale ‖w‖² - zᵀw + l1 Ω(w)`` and z to its change; the change's squared norm."""
     factor = 1.0
@@ -149,7 +149,7 @@ def _move(w, z, l1, scale, group):
     return change
 
 
-@compiled()
+@jit()
 def _visited(squares, W, full):
     """Rows of W that a sweep moves: all whose column varies, or of those the ones that are not zero."""
     index = np.empty(len(squares), dtype=np.int64)
@@ -161,7 +161,7 @@ def _visited(squares, W, full):
     return index[:count]
 
 
-@compiled()
+@jit()
 def _sweep_gram(gram, squares, W, gradient, l1, l2, group, limit, stop_change):
     """Sweeps over all rows of W, then over its nonzero rows until they settle, and again; how many there were."""
     d, r = W.shape
@@ -185,7 +185,7 @@ def _sweep_gram(gram, squares, W, gradient, l1, l2, group, limit, stop_change):
     return limit
 
 
-@compiled()
+@jit()
 def _sweep_columns(indptr, indices, data, mean, root, squares, W, residual, l1, l2, group, limit, stop_change):
     """The same from columns. ``residual`` is T - MW: a centred column needs only ``rootᵀ residual`` beside it."""
     r = W.shape[1]

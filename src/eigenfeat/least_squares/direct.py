@@ -11,7 +11,7 @@ from eigenfeat.least_squares.quotient import LeastSquaresQuotient
 from eigenfeat.least_squares.rows import CentredKernel, less_outer
 from eigenfeat.least_squares.second_stage import tie_of
 from eigenfeat.least_squares.solution import LeastSquaresRequest, Regression
-from eigenfeat.solvers.conventions import rank_cutoff
+from eigenfeat.solvers.canonical import rank_cutoff
 
 # Eigenvalues of a matrix times its transpose, relative to the largest, whose vectors are still as exact as the rest.
 DISTINCT = 1e-4

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy import sparse
 
-from eigenfeat._progress import report
+from eigenfeat._runtime.progress import report
 from eigenfeat.least_squares.coordinate_descent import Descent
 from eigenfeat.least_squares.paths import Settings, descend
 from eigenfeat.least_squares.rows import CentredRows, centre

@@ -7,7 +7,7 @@ from scipy import sparse
 from scipy.linalg import eigh
 from sklearn.neighbors import kneighbors_graph
 
-from eigenfeat.solvers.conventions import rank_cutoff
+from eigenfeat.solvers.canonical import rank_cutoff
 
 
 def neighbour_pairs(X: np.ndarray | sparse.csr_array, n_neighbors: int) -> sparse.csr_array:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import null_space, qr
 
-from eigenfeat._progress import counted
+from eigenfeat._runtime.progress import counted
 from eigenfeat.least_squares.quotient import LeastSquaresQuotient
 from eigenfeat.least_squares.spectrum import RowSpectrum
 

@@ -12,11 +12,10 @@ from eigenfeat.least_squares.quotient import KIND
 from eigenfeat.least_squares.relation import TargetRelation
 from eigenfeat.least_squares.second_stage import tie_of
 from eigenfeat.least_squares.targets import TargetSpace
-from eigenfeat.moments import CrossMoments, DenseForm, FactoredForm, Moments, RowStore, RowTerm, SymmetricForm
+from eigenfeat.moments import CrossMoments, DenseForm, FactoredForm, GramCache, Moments, RowTerm, SymmetricForm
 from eigenfeat.quotients import Quotient, Regularisation
 from eigenfeat.solvers import DenseVectors, Directions, orient, solve
-from eigenfeat.solvers.conventions import rank_cutoff
-from eigenfeat.solvers.ties import shortest_first
+from eigenfeat.solvers.canonical import rank_cutoff, shortest_first
 
 #: Of targets at unit diagonal, eigenvalues up to this share of the largest are rounding in the sums over many rows.
 COLLINEAR = 1e-11
@@ -54,7 +53,7 @@ class Scatters:
         weights, total, mean = moments.weights, float(moments.weights.sum()), moments.mean()
         cross = (moments.means - mean).T * weights
         targets = np.diag(weights) - np.outer(weights, weights / total)
-        return cls(moments.covariance().scaled(total), cross, targets, mean, moments.shares, total)
+        return cls(moments.covariance().scaled(total), cross, targets, mean, moments.class_fractions, total)
 
     @classmethod
     def of_targets(cls, moments: CrossMoments) -> Scatters:
@@ -96,7 +95,7 @@ class MomentForm:
     def of(cls, scatters: Scatters, project: bool, regularisation: Regularisation, label: str) -> MomentForm:
         space = scatters.space(project)
         factor = (scatters.cross @ space.reading) * space.scale
-        rows = RowStore(np.ascontiguousarray(factor.T))
+        rows = GramCache(np.ascontiguousarray(factor.T))
         quotient = Quotient(
             signal=FactoredForm(rows, (RowTerm(np.arange(space.rank), scale=np.ones(space.rank)),)),
             noise=regularisation.with_ridge(scatters.inputs),

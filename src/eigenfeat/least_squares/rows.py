@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import get_blas_funcs
 
-from eigenfeat._compiled import compiled
+from eigenfeat._runtime.jit import jit
 
 # Of a sparse product, a row with more than this share of nonzeros costs less in a dense one (measured on word
 # counts: a dense product runs some 100 times as many multiplications a second).
@@ -279,7 +279,7 @@ def _inner_products(rows: sparse.csr_array) -> np.ndarray:
     return gram
 
 
-@compiled()
+@jit()
 def _add_outer_products(indptr, indices, data, chosen, gram):
     """Add ``x xᵀ`` of the chosen rows to the lower or upper entry of every pair of columns."""
     for row in chosen:
@@ -289,7 +289,7 @@ def _add_outer_products(indptr, indices, data, chosen, gram):
                 gram[i, indices[b]] += value * data[b]
 
 
-@compiled()
+@jit()
 def _mirror(gram):
     """From one entry for every pair, wherever it stands, to a symmetric matrix."""
     for i in range(gram.shape[0]):

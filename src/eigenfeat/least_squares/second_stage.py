@@ -7,8 +7,7 @@ from scipy.linalg import eigh, svd
 
 from eigenfeat.least_squares.quotient import LeastSquaresQuotient
 from eigenfeat.least_squares.solution import LeastSquaresRequest, Regression, Solution, finish, orient
-from eigenfeat.solvers.conventions import rank_cutoff
-from eigenfeat.solvers.ties import shortest_first
+from eigenfeat.solvers.canonical import rank_cutoff, shortest_first
 
 
 def tie_of(dtype: np.dtype) -> float:

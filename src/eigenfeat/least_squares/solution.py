@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenfeat.least_squares.quotient import LeastSquaresQuotient
-from eigenfeat.solvers.conventions import relative_residuals
-from eigenfeat.solvers.signs import largest_entry_signs, reference_signs
+from eigenfeat.solvers.canonical import largest_entry_signs, reference_signs, relative_residuals
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +86,7 @@ def orient(quotient: LeastSquaresQuotient, vectors: np.ndarray, scores: np.ndarr
     """Directions and scores with the sign that makes the first column of H that stands out correlate positively.
 
     The choice depends neither on the basis of the inputs nor on the order of the rows; for a direction no column of H
-    correlates with it is that of the largest entry, the rule of `eigenfeat.solvers.signs.orient`.
+    correlates with it is that of the largest entry, the rule of `eigenfeat.solvers.canonical.orient`.
     """
     projections = quotient.references.of_scores(scores).astype(scores.dtype)
     reach = quotient.targets.largest_column * np.linalg.norm(scores, axis=0)

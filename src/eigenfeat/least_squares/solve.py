@@ -19,8 +19,7 @@ from eigenfeat.least_squares.second_stage import eigenvectors
 from eigenfeat.least_squares.solution import LeastSquaresRequest, Regression, Solution
 from eigenfeat.least_squares.spectrum import SVD_LIMIT, solve_eigen
 from eigenfeat.quotients import Quotient
-from eigenfeat.solvers.contract import Need, Solver, SolverTable, Test, always, never
-from eigenfeat.solvers.needs import SIGNAL_FACTOR
+from eigenfeat.solvers.contract import SIGNAL_FACTOR, Requirement, Solver, SolverTable, Test, always, never
 
 # Above this size of the smaller Gram matrix, "auto" prefers not to form it.
 GRAM_LIMIT = 8_000
@@ -40,8 +39,8 @@ def has_columns(quotient: Quotient, request: LeastSquaresRequest) -> bool:
     return isinstance(quotient.noise, RowScatter) and isinstance(quotient.noise.rows, CentredRows)
 
 
-ROWS = Need(is_over_rows, "signal and noise over the same centred rows")
-COLUMNS = Need(has_columns, "rows with columns to weigh, not a kernel's (kernel=None)")
+ROWS = Requirement(is_over_rows, "signal and noise over the same centred rows")
+COLUMNS = Requirement(has_columns, "rows with columns to weigh, not a kernel's (kernel=None)")
 
 
 # ---------------------------------------------------------------------- what suits it
@@ -76,7 +75,7 @@ class LeastSquaresSolver(Solver):
 
 
 def _by_regression(
-    name: str, regress: Regress, needs: tuple[Need, ...], suits: Test = always, iterates: bool = False
+    name: str, regress: Regress, needs: tuple[Requirement, ...], suits: Test = always, iterates: bool = False
 ) -> Solver:
     """A solver that regresses H on the rows, and rotates the result to eigenvectors."""
 

@@ -12,8 +12,7 @@ from eigenfeat.least_squares.rows import CentredKernel, CentredRows, less_outer
 from eigenfeat.least_squares.second_stage import tie_of
 from eigenfeat.least_squares.solution import LeastSquaresRequest, Solution, finish, orient
 from eigenfeat.least_squares.targets import Targets
-from eigenfeat.solvers.conventions import rank_cutoff, singular_cutoff
-from eigenfeat.solvers.ties import shortest_first
+from eigenfeat.solvers.canonical import rank_cutoff, shortest_first, singular_cutoff
 
 # Up to this many columns or rows, the SVD of dense rows is quick enough to be preferred for its accuracy ...
 SVD_LIMIT = 600

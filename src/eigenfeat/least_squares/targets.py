@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.linalg import eigh, svd
 
 from eigenfeat.least_squares.rows import CentredKernel, CentredRows, append_differences, centre_at, cross_products
-from eigenfeat.solvers.conventions import singular_cutoff
+from eigenfeat.solvers.canonical import singular_cutoff
 
 # Up to this many columns the SVD of H costs little beside the rest.
 MANY_COLUMNS = 100

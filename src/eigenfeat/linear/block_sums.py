@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from hashlib import blake2b
 from typing import Any
 from uuid import uuid4
@@ -74,6 +74,10 @@ class BlockObjectives:
     n_jobs: int | None = None
     left_out: LeftOutRows | None = None
     name: str = field(default_factory=lambda: uuid4().hex)
+
+    def checkpoint_key(self) -> Any:
+        """Return all that results of passes follow from: everything but the name, which is another in every fit."""
+        return [getattr(self, each.name) for each in fields(self) if each.name != "name"]
 
     def __deepcopy__(self, memo: dict) -> BlockObjectives:
         """A value: sums that are copied for a pass share it."""

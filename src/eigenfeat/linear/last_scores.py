@@ -10,7 +10,7 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from eigenfeat.rows.streaming import current
+from eigenfeat._runtime.config import current
 
 SHARE = 8
 """The part, one in so many, of the memory limit that scores may take."""
@@ -30,7 +30,7 @@ class LastScores:
         self._drop(place)
         self._scores[place] = scores
         self._n_bytes += scores.nbytes
-        limit = min(current().budget // SHARE, MOST_BYTES)
+        limit = min(current().memory_budget // SHARE, MOST_BYTES)
         while self._n_bytes > limit:
             self._drop(next(iter(self._scores)))
 

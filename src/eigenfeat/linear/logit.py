@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from eigenfeat._threads import one_blas_thread
+from eigenfeat._runtime.threads import one_blas_thread
 from eigenfeat.linear.calibration import best_temperature
 from eigenfeat.linear.newton import newton_steps
 from eigenfeat.linear.objective import LogitObjective, LogitPoint

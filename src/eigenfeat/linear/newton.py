@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import linalg
 
-from eigenfeat._threads import blas_beside_ours
+from eigenfeat._runtime.threads import limit_blas_for_skinny
 from eigenfeat.linear.objective import Curvature, LogitObjective, LogitPoint
 from eigenfeat.linear.quasi_newton import Corrected, Pairs
 from eigenfeat.linear.steps import PreconditionerAt, Step, line_search
@@ -36,7 +36,7 @@ def newton_steps(
     point, n_passes, reference = start, 0.0, None
     while True:
         of_rows = preconditioner_at(point, n_passes)
-        with blas_beside_ours(point.gradient.shape[1]):
+        with limit_blas_for_skinny(point.gradient.shape[1]):
             preconditioner = Corrected(of_rows, pairs)
             curvature = objective.curvature(point)
             energy = float(np.vdot(point.gradient, preconditioner.solve(point.gradient)))

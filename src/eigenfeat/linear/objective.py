@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eigenfeat._compiled import compiled
+from eigenfeat._runtime.jit import jit
 from eigenfeat.linear.by_weight import evenness, heaviest, histogram, light_below
 from eigenfeat.linear.calibration import left_out_parts
 from eigenfeat.linear.passes import Passes
@@ -285,7 +285,7 @@ def row_losses(scores: np.ndarray, objective: LogitObjective) -> np.ndarray:
     return losses
 
 
-@compiled(nogil=True)
+@jit(nogil=True)
 def _softmax(scores, probabilities):  # pragma: no cover - compiled
     for i in range(scores.shape[0]):
         top = scores[i, 0]
@@ -301,7 +301,7 @@ def _softmax(scores, probabilities):  # pragma: no cover - compiled
             probabilities[i, c] *= scale
 
 
-@compiled(nogil=True)
+@jit(nogil=True)
 def _loss(scores, labels, smoothing, losses):  # pragma: no cover - compiled
     # log(1 + Σ exp(s_c - s_y)): small losses keep their digits, which log Σ exp(s) - s_y would cancel.
     for i in range(scores.shape[0]):
@@ -320,7 +320,7 @@ def _loss(scores, labels, smoothing, losses):  # pragma: no cover - compiled
         losses[i] += smoothing * (own - mean)
 
 
-@compiled(nogil=True)
+@jit(nogil=True)
 def _residual(probabilities, labels, weights, smoothing, residual):  # pragma: no cover - compiled
     share = smoothing / probabilities.shape[1]
     for i in range(probabilities.shape[0]):
@@ -333,7 +333,7 @@ def _residual(probabilities, labels, weights, smoothing, residual):  # pragma: n
         residual[i, y] = weights[i] * (smoothing - share - others)  # p_y - 1 without its cancellation
 
 
-@compiled(nogil=True)
+@jit(nogil=True)
 def _curve(probabilities, weights, values):  # pragma: no cover - compiled
     for i in range(values.shape[0]):
         mean = 0.0

@@ -11,7 +11,7 @@ from eigenfeat.linear.objective import LogitObjective
 from eigenfeat.linear.preconditioners import DiagonalPreconditioner, GramPreconditioner, PreconditionerRequest
 from eigenfeat.linear.row_basis import few_rows, is_wide
 from eigenfeat.linear.sample_preconditioner import SamplePreconditioner
-from eigenfeat.solvers import Need, Solver, SolverTable
+from eigenfeat.solvers import Requirement, Solver, SolverTable
 from eigenfeat.stages.layer import FACTORED
 
 # A d × d factor above this many columns costs more than it saves (and at 20,000 columns 1.6 GB in float32).
@@ -80,7 +80,7 @@ def damping_in_penalties(objective: LogitObjective, request: PreconditionerReque
     return probe.damping / objective.alpha if objective.alpha else np.inf
 
 
-IN_MEMORY = Need(lambda objective, request: objective.passes.source.random_access, "rows in memory")
+IN_MEMORY = Requirement(lambda objective, request: objective.passes.source.random_access, "rows in memory")
 
 #: What "auto" takes for which rows; solving is building the preconditioner.
 #:
@@ -99,7 +99,7 @@ IN_MEMORY = Need(lambda objective, request: objective.passes.source.random_acces
 #: How weak a penalty is, is known when something is to be built: a request tells.
 PRECONDITIONERS = SolverTable(
     (
-        Solver("classes", ClassPreconditioner.build, needs=(IN_MEMORY,), suits=_suits_classes),
+        Solver("classes", ClassPreconditioner.build, requires=(IN_MEMORY,), suits=_suits_classes),
         Solver("sample", SamplePreconditioner.build, suits=_suits_sample),
         Solver("gram", GramPreconditioner.build, suits=_suits_gram),
         Solver("diagonal", DiagonalPreconditioner.build),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from eigenfeat._threads import blas_beside_ours
+from eigenfeat._runtime.threads import limit_blas_for_skinny
 from eigenfeat.linear.objective import LogitObjective, LogitPoint
 from eigenfeat.linear.preconditioners import Preconditioner
 from eigenfeat.linear.steps import PreconditionerAt, Step, line_search
@@ -42,7 +42,7 @@ def quasi_newton_steps(
     estimates: deque[float] = deque(maxlen=MEMORY)
     while True:
         preconditioner = preconditioner_at(point, n_passes)
-        with blas_beside_ours(point.gradient.shape[1]):
+        with limit_blas_for_skinny(point.gradient.shape[1]):
             # A step that had to be cut short went where the preconditioner is wrong: no scale for all directions.
             direction = -two_loop(point.gradient, pairs, preconditioner, rescale=step > 0.1)
             slope = float(np.vdot(point.gradient, direction))

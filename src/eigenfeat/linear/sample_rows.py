@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from scipy import linalg
 
-from eigenfeat._threads import blas_threads
+from eigenfeat._runtime.threads import usable_threads
 from eigenfeat.linear.passes import Passes
 from eigenfeat.rows.block import map_parts, row_blocks
 from eigenfeat.rows.products import products_with
@@ -56,7 +56,7 @@ def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
         for part in parts:
             np.matmul(A[part], B, out=product[part])
 
-    map_parts(run, row_blocks(len(A), 1, 1, -(-len(A) // blas_threads())))
+    map_parts(run, row_blocks(len(A), 1, 1, -(-len(A) // usable_threads())))
     return product
 
 

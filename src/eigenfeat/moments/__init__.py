@@ -1,9 +1,11 @@
 """Class-conditional and cross moments: update, merge, read."""
 
-from eigenfeat.moments.base import Mixture, Moments
+from eigenfeat.moments.base import Contrast, Mixture, Moments
+from eigenfeat.moments.bounded import BoundedMoments, matrix_bytes, max_scatters
 from eigenfeat.moments.collect import collect_moments, empty_moments, merged_moments
-from eigenfeat.moments.cross_moments import CrossMoments, collect_cross_moments
-from eigenfeat.moments.dense_moments import DenseMoments
+from eigenfeat.moments.cross import CrossMoments, collect_cross_moments
+from eigenfeat.moments.dense import DenseMoments
+from eigenfeat.moments.dual import DualMoments
 from eigenfeat.moments.forms import (
     DenseForm,
     FactoredForm,
@@ -13,18 +15,19 @@ from eigenfeat.moments.forms import (
     identity_like,
     weighted_sum,
 )
-from eigenfeat.moments.row_moments import RowMoments
-from eigenfeat.rows.store import RowStore
+from eigenfeat.moments.gram import GramCache
 
 __all__ = [
+    "BoundedMoments",
+    "Contrast",
     "CrossMoments",
     "DenseForm",
     "DenseMoments",
+    "DualMoments",
     "FactoredForm",
+    "GramCache",
     "Mixture",
     "Moments",
-    "RowMoments",
-    "RowStore",
     "RowTerm",
     "SymmetricForm",
     "as_form",
@@ -32,6 +35,8 @@ __all__ = [
     "collect_moments",
     "empty_moments",
     "identity_like",
+    "matrix_bytes",
+    "max_scatters",
     "merged_moments",
     "weighted_sum",
 ]

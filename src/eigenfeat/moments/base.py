@@ -1,21 +1,29 @@
-"""What every set of class-conditional moments answers, whatever form it is kept in."""
+"""Class-conditional moments: the questions that every form of them answers."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
 from copy import copy
+from typing import Any
 
 import numpy as np
 
 from eigenfeat.moments.forms import SymmetricForm
+from eigenfeat.rows import Accumulator, Block
 
 Mixture = int | np.ndarray | None
-"""Which rows a moment is taken over: a class (its index), a mixture of classes (a vector of k non-negative
-proportions, the u that contracts E[x⊗x⊗y]), or all rows (None: every class by its share)."""
+"""Rows that a moment is taken over: a class (its index), a mixture of classes (a vector of k non-negative proportions,
+the u that contracts E[x⊗x⊗y]), or all rows (None: every class by its fraction of the weight)."""
+
+Contrast = tuple[Mixture, Mixture | str]
+"""A mixture of classes over another, or over the identity (text)."""
 
 
-class Moments(ABC):
+class Moments(Accumulator):
     """Weight, mean and second-order moments of every class: update, merge, read.
+
+    An accumulator: `eigenfeat.rows.Rows.reduce` fills one in a pass over rows.
 
     Attributes
     ----------
@@ -34,25 +42,36 @@ class Moments(ABC):
     n_features: int
 
     @abstractmethod
-    def update(self, X, y, sample_weight: np.ndarray | None = None) -> Moments:
-        """Absorb a batch of rows; ``y=None`` puts all of them in one class."""
+    def update(self, X: Any, y: Any = None, sample_weight: Any = None) -> Moments:
+        """Add a batch of rows, or a `Block` of them; without labels all rows are one class."""
 
     @abstractmethod
     def merge(self, other: Moments) -> Moments:
-        """Absorb what another set of moments has seen, as if its rows had come here."""
+        """Add the rows that other moments have seen."""
 
     @abstractmethod
     def empty_copy(self) -> Moments:
         """Moments of no rows, in the same form."""
 
     def rename(self, classes: np.ndarray) -> Moments:
-        """Call the classes by other names, in the same order; counting by small integers is quicker than by text."""
+        """Rename the classes, in the same order: small integers are counted faster than text."""
         self.classes = np.asarray(classes)
         return self
 
-    def grouped(self, labels: np.ndarray) -> Moments:
-        """Moments of groups of classes: ``labels`` has the group of every class, equal for those that are merged."""
+    def merge_classes(self, labels: np.ndarray) -> Moments:
+        """Moments of groups of classes: ``labels`` has the group of every class."""
         return self.empty_copy().merge(copy(self).rename(labels))
+
+    def rounds(self, contrasts: Sequence[Contrast], centred: bool = False) -> Iterator[list[int]]:
+        """Yield the positions of contrasts to build and solve together: of all, where memory is enough.
+
+        Parameters
+        ----------
+        contrasts : sequence of (signal, noise)
+        centred : bool
+            A signal is taken about the mean of its noise: a matrix for each contrast.
+        """
+        yield list(range(len(contrasts)))
 
     @property
     @abstractmethod
@@ -60,7 +79,7 @@ class Moments(ABC):
         """(k, d): the mean of every class."""
 
     @abstractmethod
-    def second_moment(self, mixture: Mixture = None, about: Mixture | str = "origin") -> SymmetricForm:
+    def second_moment(self, mixture: Mixture = None, center: Mixture | str = "origin") -> SymmetricForm:
         """``E[(x - a)(x - a)ᵀ]`` over a mixture, a = 0 ("origin") or the mean of another mixture."""
 
     @abstractmethod
@@ -72,12 +91,12 @@ class Moments(ABC):
         """``Σ_c u_c (m_c - m)(m_c - m)ᵀ``, of rank below k."""
 
     @abstractmethod
-    def fourth_moment(self, mixture: Mixture = None, about: Mixture | str = "origin") -> float:
-        """``E‖x - a‖⁴`` as for `second_moment`; ``about="class"`` means each class about its own mean."""
+    def fourth_moment(self, mixture: Mixture = None, center: Mixture | str = "origin") -> float:
+        """``E‖x - a‖⁴`` as for `second_moment`; ``center="class"`` means each class about its own mean."""
 
     def covariance(self, mixture: Mixture = None) -> SymmetricForm:
         """The covariance over a mixture: its second moment about its own mean."""
-        return self.second_moment(mixture, about=mixture)
+        return self.second_moment(mixture, center=mixture)
 
     def mean(self, mixture: Mixture = None) -> np.ndarray:
         return self.proportions(mixture) @ self.means
@@ -92,12 +111,12 @@ class Moments(ABC):
         return len(self.classes)
 
     @property
-    def shares(self) -> np.ndarray:
-        """(k,): the share of every class in the total weight."""
+    def class_fractions(self) -> np.ndarray:
+        """(k,): the fraction of every class in the total weight."""
         return self.weights / self.weights.sum()
 
     def pool(self, members: np.ndarray) -> np.ndarray:
-        """Proportions of the classes in ``members`` (indices) pooled by their shares."""
+        """Proportions of the classes in ``members`` (indices) pooled by their weights."""
         u = np.zeros(self.n_classes)
         u[members] = self.weights[members]
         return u / u.sum()
@@ -105,7 +124,7 @@ class Moments(ABC):
     def proportions(self, mixture: Mixture) -> np.ndarray:
         """A mixture as a (k,) vector."""
         if mixture is None:
-            return self.shares
+            return self.class_fractions
         if isinstance(mixture, int | np.integer):
             u = np.zeros(self.n_classes)
             u[mixture] = 1.0
@@ -120,6 +139,11 @@ class Moments(ABC):
         return float(u.sum() ** 2 / variance.sum())
 
 
+def batch_of(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    """Rows, targets and weights of a batch that comes as three arguments or as one block."""
+    return (X.X, X.y, X.weight) if isinstance(X, Block) else (X, y, sample_weight)
+
+
 def class_codes(labels: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The sorted union of ``classes`` with the labels of a batch, and the batch as indices into it.
 
@@ -128,31 +152,31 @@ def class_codes(labels: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np
     ValueError
         For labels of a kind that cannot join the others without some becoming one.
     """
-    seen, codes = _unique(labels)
+    present, codes = _unique(labels)
     if not len(classes):
-        return seen, codes
-    classes, seen = _alike(classes, seen)
-    if len(np.setdiff1d(seen, classes)):
-        classes = np.union1d(classes, seen)
-    return classes, np.searchsorted(classes, seen)[codes]
+        return present, codes
+    classes, present = _in_one_type(classes, present)
+    if len(np.setdiff1d(present, classes)):
+        classes = np.union1d(classes, present)
+    return classes, np.searchsorted(classes, present)[codes]
 
 
-def _alike(classes: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _in_one_type(classes: np.ndarray, present: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Both in one type that keeps them apart: numpy would join text with numbers, and large integers as floats."""
-    are_text = [labels.dtype.kind in "USO" for labels in (classes, seen)]
+    are_text = [labels.dtype.kind in "USO" for labels in (classes, present)]
     if are_text[0] != are_text[1]:
-        text, numbers = (classes, seen) if are_text[0] else (seen, classes)
+        text, numbers = (classes, present) if are_text[0] else (present, classes)
         raise ValueError(
             f"Labels were {text.dtype} in some rows, as {text.tolist()[0]!r}, and {numbers.dtype} in others, as "
             f"{numbers.tolist()[0]!r}: give all labels as text, or all as numbers."
         )
-    whole = classes.dtype.kind in "iu" and seen.dtype.kind in "iu"
-    if not whole or np.result_type(classes, seen).kind != "f":
-        return classes, seen
-    kind = np.int64 if min(classes.min(), seen.min()) < 0 else np.uint64
-    if kind is np.int64 and max(int(classes.max()), int(seen.max())) > np.iinfo(np.int64).max:
+    whole = classes.dtype.kind in "iu" and present.dtype.kind in "iu"
+    if not whole or np.result_type(classes, present).kind != "f":
+        return classes, present
+    kind = np.int64 if min(classes.min(), present.min()) < 0 else np.uint64
+    if kind is np.int64 and max(int(classes.max()), int(present.max())) > np.iinfo(np.int64).max:
         raise ValueError("Labels are negative in some rows and above 2⁶³ in others: no type of integers holds both.")
-    return classes.astype(kind), seen.astype(kind)
+    return classes.astype(kind), present.astype(kind)
 
 
 def _unique(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -161,9 +185,9 @@ def _unique(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         low = labels.min()
         if int(labels.max()) - int(low) < 1 << 12:
             # Differences of signed numbers may overflow; as unsigned ones of the same size they are right again.
-            places = (labels - low).astype(f"u{labels.dtype.itemsize}").astype(np.intp)
-            present = np.flatnonzero(np.bincount(places))
+            offsets = (labels - low).astype(f"u{labels.dtype.itemsize}").astype(np.intp)
+            present = np.flatnonzero(np.bincount(offsets))
             index = np.zeros(int(present[-1]) + 1, dtype=np.intp)
             index[present] = np.arange(len(present))
-            return present.astype(labels.dtype) + low, index[places]
+            return present.astype(labels.dtype) + low, index[offsets]
     return np.unique(labels, return_inverse=True)

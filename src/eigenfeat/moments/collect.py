@@ -1,18 +1,15 @@
-"""From rows to moments: which form to keep them in, and the one pass that fills it."""
+"""From rows to moments: the choice of a form, and the pass that fills it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from eigenfeat.moments.base import Moments
-from eigenfeat.moments.dense_moments import DenseMoments
-from eigenfeat.moments.row_moments import RowMoments
-from eigenfeat.rows.accumulators import Accumulator
-from eigenfeat.rows.block import Block
+from eigenfeat.moments.dense import DenseMoments
+from eigenfeat.moments.dual import DualMoments
 from eigenfeat.rows.rows import as_rows
 
 
@@ -27,20 +24,20 @@ def empty_moments(
     """Moments in the form that suits the shape of the data.
 
     ======================  ==================================================================
-    ``DenseMoments``        at least as many rows as columns, or nobody knows how many:
+    ``DenseMoments``        at least as many rows as columns, or an unknown number:
                             k matrices, d × d ("dense")
-    ``RowMoments``          more columns than rows: the rows, and small Gram matrices ("rows")
+    ``DualMoments``         more columns than rows: the rows, and small Gram matrices ("dual")
     ======================  ==================================================================
     """
     if form == "auto":
-        form = "rows" if n_rows is not None and n_features > n_rows else "dense"
-    return RowMoments(classes) if form == "rows" else DenseMoments(classes, track_fourth=track_fourth)
+        form = "dual" if n_rows is not None and n_features > n_rows else "dense"
+    return DualMoments(classes) if form == "dual" else DenseMoments(classes, track_fourth=track_fourth)
 
 
 def merged_moments(parts: Iterable[Moments]) -> Moments:
-    """The moments of all rows that any of the parts has seen; the parts stay as they are.
+    """Merge the moments of parts of the rows; the parts are not changed.
 
-    Parts may differ in form: a last partition of few rows keeps them, and they join the matrices of the others.
+    Parts may differ in form: the rows of a small last partition, in dual form, join the matrices of the others.
 
     Examples
     --------
@@ -71,21 +68,22 @@ def collect_moments(
     n_rows: int | None = None,
     form: str = "auto",
 ) -> Moments:
-    """One pass over rows, wherever they live: class-conditional moments in the form that suits their shape.
+    """Collect class-conditional moments in one pass over rows, in the form that suits their shape.
 
     Parameters
     ----------
     rows : array, CSR matrix, memory map or `eigenfeat.rows.Rows`
     y, sample_weight : (n,) arrays, optional
-        Labels and weights, where the source does not bring its own; without labels all rows are one class.
+        Labels and weights; where either is given, they take the place of those that a source brings. Without labels all
+        rows are one class.
     classes : array, optional
         Labels that will come, where they are known.
     track_fourth : bool
         Also what Ledoit-Wolf shrinkage (``shrinkage="auto"``) needs.
     n_rows : int, optional
         How many rows there will be in all, when these are a part that will be merged with others.
-    form : {"auto", "dense", "rows"}
-        In which form: see `empty_moments`.
+    form : {"auto", "dense", "dual"}
+        See `empty_moments`.
 
     Examples
     --------
@@ -99,20 +97,4 @@ def collect_moments(
     source = as_rows(rows, y, sample_weight)
     total = source.n_rows if n_rows is None else n_rows
     moments = empty_moments(total, source.n_columns, classes, track_fourth=track_fourth, form=form)
-    return source.reduce(MomentsOf(moments), "moments").moments
-
-
-@dataclass(eq=False)
-class MomentsOf(Accumulator):
-    """Moments as what is summed over the rows of a source."""
-
-    moments: Moments
-
-    def update(self, block: Block) -> None:
-        self.moments.update(block.X, block.y, block.weight)
-
-    def merge(self, other: MomentsOf) -> None:
-        if isinstance(self.moments, DenseMoments):
-            self.moments.merge(other.moments)
-        else:
-            self.moments = merged_moments([self.moments, other.moments])
+    return source.reduce(moments, "moments")

@@ -1,4 +1,4 @@
-"""Symmetric positive semi-definite matrices, held densely or as a product of data rows.
+"""Symmetric positive semi-definite matrices, dense or as a product of data rows.
 
 A quotient only ever asks a matrix for products, its diagonal and a ridge, so both shapes of a moment matrix
 answer the same questions: ``DenseForm`` (d × d numbers) when there are more rows than columns,
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from eigenfeat.rows.store import RowStore
+from eigenfeat.moments.gram import GramCache
 
 
 class SymmetricForm(ABC):
@@ -157,19 +157,19 @@ class RowTerm:
 
 @dataclass(frozen=True, eq=False)
 class FactoredForm(SymmetricForm):
-    """``F Fᵀ + shift·I`` with ``F = [X[index₁]ᵀL₁, X[index₂]ᵀL₂, ...]`` and X the rows of a shared store."""
+    """``F Fᵀ + shift·I`` with ``F = [X[index₁]ᵀL₁, X[index₂]ᵀL₂, ...]`` and X the rows of a shared `GramCache`."""
 
-    store: RowStore
+    rows: GramCache
     terms: tuple[RowTerm, ...]
     shift: float | np.ndarray = 0.0
 
     @property
     def shape(self) -> tuple[int, int]:
-        return (self.store.n_columns, self.store.n_columns)
+        return (self.rows.n_columns, self.rows.n_columns)
 
     @property
     def dtype(self) -> np.dtype:
-        return self.store.dtype
+        return self.rows.dtype
 
     @property
     def rank(self) -> int:
@@ -178,7 +178,7 @@ class FactoredForm(SymmetricForm):
 
     def factor_times(self, block: np.ndarray) -> np.ndarray:
         """``F @ block``, a (d, r) array."""
-        return self.store.transpose_times(*self.row_coefficients(block))
+        return self.rows.transpose_times(*self.row_coefficients(block))
 
     def row_coefficients(self, block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rows and coefficients c with ``F @ block = X[rows]ᵀ c``."""
@@ -188,13 +188,13 @@ class FactoredForm(SymmetricForm):
 
     def factor_transpose_times(self, vectors: np.ndarray) -> np.ndarray:
         """``Fᵀ @ vectors``."""
-        return np.concatenate([t.gather(self.store.times(t.index, vectors)) for t in self.terms])
+        return np.concatenate([t.gather(self.rows.times(t.index, vectors)) for t in self.terms])
 
     def inner(self, other: FactoredForm) -> np.ndarray:
         """``Fᵀ F_other`` from the Gram matrix of the rows: no d-sized array is touched."""
         # One side after the other: the rest of a hundred classes has a hundred terms, and pairs of them are many.
         columns = np.concatenate([term.index for term in other.terms])
-        half = np.concatenate([term.gather(self.store.gram(term.index, columns)) for term in self.terms])
+        half = np.concatenate([term.gather(self.rows.gram(term.index, columns)) for term in self.terms])
         edges = np.cumsum([0] + [len(term.index) for term in other.terms])
         parts = [term.gather(half[:, a:b].T) for term, a, b in zip(other.terms, edges, edges[1:])]
         return np.concatenate(parts).T
@@ -210,14 +210,14 @@ class FactoredForm(SymmetricForm):
         diagonal = np.zeros(self.shape[0])
         for term in self.terms:
             if term.coefficients is not None:
-                F = self.store.transpose_times(term.index, term.coefficients)
+                F = self.rows.transpose_times(term.index, term.coefficients)
                 diagonal += np.einsum("ij,ij->i", F, F)
                 continue
             assert term.scale is not None
             weights = term.scale.astype(np.float64) ** 2
-            diagonal += self.store.weighted_squares(term.index, weights)
+            diagonal += self.rows.weighted_squares(term.index, weights)
             if term.centred:
-                diagonal -= self.store.transpose_times(term.index, weights) ** 2 / weights.sum()
+                diagonal -= self.rows.transpose_times(term.index, weights) ** 2 / weights.sum()
         return diagonal + self.shift
 
     def toarray(self) -> np.ndarray:
@@ -231,11 +231,11 @@ class FactoredForm(SymmetricForm):
 
     def scaled(self, weight: float) -> FactoredForm:
         root = float(np.sqrt(weight))
-        return FactoredForm(self.store, tuple(t.scaled(root) for t in self.terms), self.shift * weight)
+        return FactoredForm(self.rows, tuple(t.scaled(root) for t in self.terms), self.shift * weight)
 
     def __add__(self, other: SymmetricForm) -> SymmetricForm:
-        if isinstance(other, FactoredForm) and other.store is self.store:
-            return FactoredForm(self.store, self.terms + other.terms, self.shift + other.shift)
+        if isinstance(other, FactoredForm) and other.rows is self.rows:
+            return FactoredForm(self.rows, self.terms + other.terms, self.shift + other.shift)
         return DenseForm(self.toarray()) + other
 
 
@@ -252,7 +252,7 @@ def identity_like(form: SymmetricForm) -> SymmetricForm:
     """The identity in the same form."""
     if isinstance(form, FactoredForm):
         nothing = RowTerm(np.empty(0, dtype=np.int64), scale=np.empty(0, dtype=form.dtype))
-        return FactoredForm(form.store, (nothing,), shift=1.0)
+        return FactoredForm(form.rows, (nothing,), shift=1.0)
     return DenseForm(np.eye(form.shape[0], dtype=form.dtype))
 
 

@@ -3,17 +3,18 @@
 from eigenfeat.quotients.criteria import (
     CRITERIA,
     IDENTITY,
+    MATRICES,
     NO_REGULARISATION,
     Criterion,
+    comodulation,
     contrast,
     fisher,
     oriented,
+    power_share,
     principal,
     ratio,
     vanishing,
 )
-from eigenfeat.quotients.matrices import MATRICES
-from eigenfeat.quotients.power import comodulation, power_share
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.quotients.regularisation import Regularisation
 

@@ -1,4 +1,4 @@
-"""Criteria: from moments to quotients. `CRITERIA` is the table of signals and noises, by name.
+"""Criteria: from moments to quotients. `CRITERIA` is the table of signals and noises, `MATRICES` that of matrices.
 
 ====================  ====================================  ========================================
 criterion             signal S                              noise N
@@ -10,6 +10,8 @@ criterion             signal S                              noise N
 "fisher_total"        between-class scatter                 total covariance
 "contrast"            second moment of a mixture u          that of a mixture v, or the identity
 "centred_contrast"    that of u about the mean of v         covariance of v
+"power_share"         power of a mixture of trials          pooled with that of another
+"comodulation"        covariance of power with a target     mean power
 "ratio"               any                                   any
 ====================  ====================================  ========================================
 
@@ -28,8 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenfeat.moments import Mixture, Moments, SymmetricForm, as_form, identity_like
-from eigenfeat.quotients.power import comodulation, power_share
+from eigenfeat.moments import Contrast, DenseForm, Mixture, Moments, SymmetricForm, as_form, identity_like
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.quotients.regularisation import NoiseKind, Regularisation
 
@@ -80,7 +81,7 @@ def ratio(
     regularisation: Regularisation = NO_REGULARISATION,
     signal_factor: np.ndarray | None = None,
 ) -> Quotient:
-    """Any signal over any noise; class means, where there are any, and the mean of the rows orient the directions."""
+    """Any signal over any noise; the class means and the mean of the rows orient the directions."""
     mean = moments.mean()
     return Quotient(
         signal,
@@ -100,12 +101,12 @@ def fisher(
 ) -> Quotient:
     """Fisher's discriminant: spread of the class means over the spread within classes, or over the total.
 
-    ``class_weighting="share"`` weights classes by their share of the rows, as scikit-learn does; "equal" is the
+    ``class_weighting="share"`` weights classes by their fraction of the rows, as scikit-learn does; "equal" is the
     form of the GEM paper's Table 1. Both noises have the same directions without a ridge, with eigenvalues
     λ (within) and λ / (1 + λ) (total). Equal weights have no table of their own: such a quotient is a "ratio".
     """
     present = moments.weights > 0  # a class that has not been seen yet has no mean to weigh
-    u = moments.shares if class_weighting == "share" else present / present.sum()
+    u = moments.class_fractions if class_weighting == "share" else present / present.sum()
     below: NoiseKind = "covariance" if noise == "total" else "within"
     kind = "fisher_total" if noise == "total" else "fisher"
     mean = moments.mean(u)
@@ -122,7 +123,7 @@ def fisher(
 
 def contrast(
     moments: Moments,
-    contrasts: Iterable[tuple[Mixture, Mixture | str]],
+    contrasts: Iterable[Contrast],
     labels: Sequence[str] | None = None,
     noise: NoiseKind = "second_moment",
     regularisation: Regularisation = NO_REGULARISATION,
@@ -133,11 +134,11 @@ def contrast(
     A pair (i, j) of class indices is GEM's ``C_i v = λ C_j v`` (Karampatziakis & Mineiro 2014, eq. 1). With
     ``noise="covariance"`` (GEM, footnote 1) the denominator is the covariance of v, the numerator is taken about the
     mean of v, and that mean is carried into the projection. A denominator "identity" compares with nothing.
-    ``extra_noise`` is added to every denominator, beside its ridge.
+    ``extra_noise`` is added to every denominator, as its ridge is.
     """
     contrasts = list(contrasts)
     means = moments.means
-    seconds: dict[object, SymmetricForm] = {}  # a matrix above and below is held once
+    seconds: dict[object, SymmetricForm] = {}  # a matrix that is signal and noise is formed once
     noises: dict[object, SymmetricForm] = {}
 
     def second_moment(mixture: Mixture) -> SymmetricForm:
@@ -156,8 +157,8 @@ def contrast(
                 below = regularisation.noise(moments, v, noise)
             noises[_key(v)] = below if extra_noise is None else extra_noise + below
         centred = noise == "covariance" and not isinstance(v, str)
-        # About the mean of v, a signal serves one pair only: k² of them are not held here.
-        signal = moments.second_moment(u, about=v) if centred else second_moment(u)
+        # About the mean of v, a signal serves one pair only: it is not cached.
+        signal = moments.second_moment(u, center=v) if centred else second_moment(u)
         reference = means[u : u + 1] if isinstance(u, int) else (moments.proportions(u) @ means)[None]
         origin = moments.proportions(v) @ means if centred else None  # type: ignore[arg-type]
         kind = "centred_contrast" if centred else "contrast"
@@ -165,6 +166,45 @@ def contrast(
             reference = reference - origin
         quotients.append(Quotient(signal, noises[_key(v)], None, reference, origin, label, kind))
     return quotients
+
+
+def power_share(
+    moments: Moments,
+    contrasts: Iterable[tuple[Mixture, Mixture]],
+    labels: Sequence[str],
+    regularisation: Regularisation,
+) -> list[Quotient]:
+    """Common spatial patterns: the share of one mixture of classes in the power of two, ``C_u v = λ (C_u + C_v) v``.
+
+    The noise is the pool ``P = (C_u + C_v) / 2``, both sides counting alike whatever their weights. What a ridge or
+    shrinkage makes of it, P′, belongs to both sides equally: the signal is ``P′/2 + (C_u - C_v)/4``, which is
+    ``C_u/2`` where P is left alone. So exchanging u and v makes 1 - λ of λ, and a λ of a half still says that both are
+    alike. Shrinkage lowers P where it is strong, and may take λ past 0 and 1 there.
+    """
+    quotients = []
+    for (u, v), label in zip(contrasts, labels):
+        pool = regularisation.noise(moments, (moments.proportions(u) + moments.proportions(v)) / 2)
+        difference = moments.second_moment(u).toarray() - moments.second_moment(v).toarray()
+        signal = DenseForm(pool.toarray() / 2 + difference / 4)
+        quotients.append(Quotient(signal, pool, label=label, kind="power_share"))
+    return quotients
+
+
+def comodulation(moments: Moments, sides: Moments, regularisation: Regularisation) -> Quotient:
+    """Source power comodulation: ``Σ w z C / Σ w`` over ``Σ w C / Σ w``, C the covariance of a trial, z its target.
+
+    Parameters
+    ----------
+    moments : Moments
+        Of all trials, weighted by w.
+    sides : Moments
+        Of the same trials in two classes, z below and above zero, weighted by ``w |z|``; z has mean zero and variance
+        one, so that the sides weigh the same and λ is the covariance of power, its mean being one, with z.
+    regularisation : Regularisation
+    """
+    half = sides.weights.sum() / moments.weights.sum() / 2
+    signal = half * (sides.second_moment(1).toarray() - sides.second_moment(0).toarray())
+    return Quotient(DenseForm(signal), regularisation.noise(moments), label="comodulation", kind="comodulation")
 
 
 def _key(mixture: Mixture | str) -> object:
@@ -188,18 +228,18 @@ class Criterion:
     signal, noise : str
         What it puts above and below, in words.
     needs_labels : bool
-        Whether rows come in classes.
-    pose : callable
+        True if rows come in classes.
+    build : callable
         From moments, and what else it ``needs``, to a `Quotient`, or to a list of them.
     needs : str
-        What else, in words; nothing for a criterion that moments alone pose.
+        What else, in words; empty where moments are enough.
     """
 
     name: str
     signal: str
     noise: str
     needs_labels: bool
-    pose: Callable[..., Any]
+    build: Callable[..., Any]
     needs: str = ""
 
 
@@ -239,5 +279,23 @@ CRITERIA: dict[str, Criterion] = {
         Criterion("ratio", "any", "any", False, ratio, "two matrices (signal and noise of RayleighFeatures)"),
     )
 }
-"""Every criterion by name; fitted estimators keep the name of theirs as ``criterion_``. (Least squares poses its own
-kind, "least-squares", over rows instead of moments.)"""
+"""Every criterion by name; fitted estimators keep the name of theirs as ``criterion_``. (Least squares builds its own
+kind, "least-squares", from rows instead of moments.)"""
+
+
+@dataclass(frozen=True)
+class NamedMatrix:
+    """A matrix as a function of moments, and whether it needs the labels of the rows."""
+
+    of: Callable[[Moments], SymmetricForm]
+    needs_labels: bool = False
+
+
+MATRICES: dict[str, NamedMatrix] = {
+    "between": NamedMatrix(lambda moments: moments.between(), needs_labels=True),
+    "within": NamedMatrix(lambda moments: moments.within(), needs_labels=True),
+    "total": NamedMatrix(lambda moments: moments.covariance()),
+    "second_moment": NamedMatrix(lambda moments: moments.second_moment()),
+    "identity": NamedMatrix(lambda moments: identity_like(moments.second_moment())),
+}
+"""Symmetric matrices by name: what a signal or a noise may be made of."""

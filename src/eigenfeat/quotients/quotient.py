@@ -25,9 +25,9 @@ class Quotient:
         stands out positive. They move with the data under a change of basis, so embeddings, not only
         subspaces, are invariant.
     origin : (d,) array, optional
-        The point rows are seen from, ``vᵀ(x - origin)``; zero when there is none.
+        Subtracted before projecting, ``vᵀ(x - origin)``; zero by default.
     label : str
-        What a reader calls this problem, "3 vs 8".
+        Name in messages, "3 vs 8".
     kind : str
         The criterion it comes from: its name in `eigenfeat.quotients.CRITERIA`, or "least-squares"; empty for a
         quotient of one's own.

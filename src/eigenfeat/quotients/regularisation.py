@@ -49,12 +49,12 @@ class Regularisation:
         return self.of_second_moment(moments.second_moment(mixture), moments, mixture)
 
     def of_second_moment(self, form: SymmetricForm, moments: Moments, mixture: Mixture = None) -> SymmetricForm:
-        """The second moment of a mixture, which is at hand, regularised as a noise matrix."""
+        """The given second moment of a mixture, regularised as a noise matrix."""
         return self._of_form(form, moments, mixture, "origin")
 
-    def _of_form(self, form: SymmetricForm, moments: Moments, mixture: Mixture, about: Mixture | str) -> SymmetricForm:
+    def _of_form(self, form: SymmetricForm, moments: Moments, mixture: Mixture, center: Mixture | str) -> SymmetricForm:
         if self.shrinkage is not None:
-            form = self._shrunk(form, moments, mixture, about)
+            form = self._shrunk(form, moments, mixture, center)
         return self.with_ridge(form, moments)
 
     def with_ridge(self, form: SymmetricForm, moments: Moments | None = None) -> SymmetricForm:
@@ -83,12 +83,12 @@ class Regularisation:
             )
         return self.with_ridge(shrunk(form, self.shrinkage) if self.shrinkage else form)
 
-    def _shrunk(self, form: SymmetricForm, moments: Moments, mixture: Mixture, about) -> SymmetricForm:
+    def _shrunk(self, form: SymmetricForm, moments: Moments, mixture: Mixture, center: Mixture | str) -> SymmetricForm:
         factor = self.shrinkage
         if isinstance(factor, str):
             count = moments.effective_count(mixture)
             if factor == "auto":
-                fourth = moments.fourth_moment(mixture, about)
+                fourth = moments.fourth_moment(mixture, center)
                 factor = ledoit_wolf_factor(form.squared_norm(), form.mean_diagonal(), form.shape[0], count, fourth)
             else:
                 factor = oas_factor(form.squared_norm(), form.mean_diagonal(), form.shape[0], count)

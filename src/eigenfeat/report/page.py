@@ -12,7 +12,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from eigenfeat._destination import check_destination, replace_file
+from eigenfeat._runtime.files import check_destination, write_bytes
 from eigenfeat.report.drawing.patterns import PatternStyle
 from eigenfeat.report.plots import guess_image_shape
 from eigenfeat.report.provenance import Provenance
@@ -56,7 +56,7 @@ def write_report(model: Any, path: str | os.PathLike, X: Any = None, y: Any = No
     """
     path = Path(path)
     check_destination(path)
-    replace_file(path, render(model, X, y, **options).encode())
+    write_bytes(path, render(model, X, y, **options).encode())
     return path
 
 

@@ -8,7 +8,6 @@ from eigenfeat.rows.functions import RowMap
 from eigenfeat.rows.readers.open import Table, open, read_table
 from eigenfeat.rows.readers.stream import FileRows
 from eigenfeat.rows.rows import ArrayRows, RandomAccessRows, Rows, as_rows
-from eigenfeat.rows.streaming import streaming
 from eigenfeat.rows.writers import each, write, write_table
 
 __all__ = [
@@ -28,7 +27,6 @@ __all__ = [
     "each",
     "open",
     "read_table",
-    "streaming",
     "write",
     "write_table",
 ]

@@ -11,7 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
 
-from eigenfeat._threads import blas_threads, one_blas_thread, own_threads
+from eigenfeat._runtime.threads import one_blas_thread, thread_pool, usable_threads
 
 Matrix = Any
 """Some rows: a dense (n, d) array or a CSR matrix (which has no types to check)."""
@@ -135,9 +135,9 @@ def map_parts(
     parts = [blocks[a:b] for a, b in pairwise(edges)]
     n_threads = 1  # of one part: nothing to share, and asking for more takes longer than a small block
     if len(parts) > 1:
-        n_threads = min(len(parts), blas_threads() if n_jobs is None else effective_n_jobs(n_jobs))
+        n_threads = min(len(parts), usable_threads() if n_jobs is None else effective_n_jobs(n_jobs))
     if n_threads <= 1:
         with one_blas_thread():
             return [function(part) for part in parts]
-    with own_threads(n_threads) as pool:
+    with thread_pool(n_threads) as pool:
         return list(pool.map(function, parts))

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from eigenfeat._runtime.config import current
 from eigenfeat.rows.accumulators import BlockFunction, ClassCounts, RowCount
 from eigenfeat.rows.block import Block, take
 from eigenfeat.rows.read_ahead import read_ahead
 from eigenfeat.rows.rows import ArrayRows, MappedRows, Rows
-from eigenfeat.rows.streaming import current
 
 CACHED_BYTES = 64_000_000
 """Bytes of a block: a smaller one takes as long to begin and to end with as to work through."""
@@ -46,7 +46,7 @@ class CacheDecision:
 def decide(rows: Rows, n_rows: int, reserved: int = 0) -> CacheDecision:
     """Decide where to keep so many rows, with so many bytes of the budget for other things."""
     n_bytes = n_rows * (rows.n_columns * rows.dtype.itemsize + 16)
-    budget = max(0, current().budget - reserved)
+    budget = max(0, current().memory_budget - reserved)
     if n_bytes <= budget:
         return CacheDecision("memory", n_bytes, f"{shown(n_bytes)} fit the {shown(budget)} left of the budget")
     beyond = f"{shown(n_bytes)} do not fit the {shown(budget)} left of the memory budget"
@@ -102,6 +102,7 @@ class CachedRows(Rows):
 
     def __init__(self, rows: Rows, n_rows: int, decision: CacheDecision) -> None:
         self.decision = decision
+        self._checkpoint_key = rows.checkpoint_key()
         self._n_rows, self._n_columns, self._dtype = n_rows, rows.n_columns, rows.dtype
         self._names, self._class_counts, self._identity = rows.names, rows.class_counts, rows.identity
         store = _ArrayStore if decision.where == "memory" else _FileStore
@@ -145,6 +146,9 @@ class CachedRows(Rows):
     @property
     def identity(self) -> str:
         return self._identity
+
+    def checkpoint_key(self) -> Any:
+        return self._checkpoint_key
 
     @property
     def is_sparse(self) -> bool:

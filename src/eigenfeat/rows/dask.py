@@ -14,17 +14,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from itertools import accumulate, chain
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from eigenfeat._runtime.config import Runtime, activate, current
+from eigenfeat._runtime.context import runtime
+from eigenfeat._runtime.progress import Event, Pass
 from eigenfeat.rows.accumulators import Accumulator, AnyAccumulator, BlockFunction, ClassCounts, map_blocks
 from eigenfeat.rows.block import Block, concatenate
-from eigenfeat.rows.progress import PassReport
 from eigenfeat.rows.rows import BLOCK_ROWS, Rows
-from eigenfeat.rows.streaming import current, streaming
 
 MERGED_TOGETHER = 4
 """Accumulators that one task merges: a task costs some milliseconds whatever it does, and so many are in its memory."""
@@ -73,6 +73,8 @@ class DaskRows(Rows):
     names : tuple of str, optional
     class_counts : ClassCounts, optional
         Of labels that are indices into classes.
+    made_by : object, optional
+        Functions that made the blocks of those of a collection.
     """
 
     def __init__(
@@ -83,10 +85,15 @@ class DaskRows(Rows):
         dtype: np.dtype,
         names: tuple[str, ...] | None = None,
         class_counts: ClassCounts | None = None,
+        made_by: Any = (),
     ) -> None:
         self._blocks, self.starts = list(blocks), list(starts)
         self._n_columns, self._dtype, self._names = n_columns, np.dtype(dtype), names
-        self._class_counts = class_counts
+        self._class_counts, self._made_by = class_counts, made_by
+
+    def checkpoint_key(self) -> Any:
+        """Return shapes and functions: partitions have no names that are the same in another attempt."""
+        return self.identity, self.starts, self._made_by
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Bind the blocks to the client of the task that unpickles them."""
@@ -133,21 +140,18 @@ class DaskRows(Rows):
                 yield client.submit(_part, future, start, chosen, pure=False).result()
 
     def reduce(self, accumulator: AnyAccumulator, name: str = "rows") -> AnyAccumulator:
-        return current().remembered(name, lambda: self._reduce(accumulator, name))
+        return current().recall(name, (self, accumulator), lambda: self._reduce(accumulator, name))
 
     def _reduce(self, accumulator: AnyAccumulator, name: str) -> AnyAccumulator:
-        began = perf_counter()
-        total = self._tree(accumulator).result()
-        run, report = current(), PassReport(name, self.n_rows, self.n_rows, perf_counter() - began, True)
-        run.passes.append(report)
-        if run.progress is not None:
-            run.progress.tell(report)
+        with Pass(name, self.n_rows) as counter:
+            total = self._tree(accumulator).result()
+            counter.add(self.n_rows)
         return total
 
     def _tree(self, accumulator: Accumulator) -> Any:
         """Return the future sum over all rows: one sum a partition, neighbours merged until one is left."""
         delayed = partial(dask_module("dask").delayed, pure=False)  # all tasks of a pass go in one message
-        empty, updated, merged = broadcast(accumulator), delayed(_updated), delayed(_merged)
+        empty, updated, merged = broadcast((current().portable(), accumulator)), delayed(_updated), delayed(_merged)
         parts = [updated(empty, block, start) for block, start in zip(self._blocks, self.starts)]
         while len(parts) > 1:
             groups = [parts[i : i + MERGED_TOGETHER] for i in range(0, len(parts), MERGED_TOGETHER)]
@@ -170,12 +174,15 @@ class DaskRows(Rows):
         groups = joined_neighbours(lengths, BLOCK_ROWS)
         joined = [client.submit(_concatenated, blocks[i:j], pure=False) if j - i > 1 else blocks[i] for i, j in groups]
         starts = [0, *accumulate(sum(lengths[i:j]) for i, j in groups)]
-        return DaskRows(joined, starts, n_columns, self.dtype, None, class_counts)
+        made_by = (*self._made_by, *functions)
+        return DaskRows(joined, starts, n_columns, self.dtype, None, class_counts, made_by)
 
     def starmap(self, function: Callable, tasks: Sequence[tuple], nested: bool = False) -> list[Any]:
         client = get_client()
         if not nested:
-            return client.gather([client.submit(function, *task, pure=False) for task in tasks])
+            return client.gather(
+                [client.submit(_task, current().portable(), function, *task, pure=False) for task in tasks]
+            )
         if len(tasks) == 1 or current().checkpoint is not None:  # the steps of one fit, in one process
             return super().starmap(function, tasks)
         return _fits(client, function, tasks)
@@ -198,23 +205,29 @@ def _fits(client: Any, function: Callable, tasks: Sequence[tuple]) -> list[Any]:
     pickle = dask_module("distributed.protocol.pickle")
     workers = list(client.scheduler_info(-1)["workers"]) or [None]
     sent = client.submit(bytes, pickle.dumps(function), pure=False)
-    results: list[tuple[Any, list[PassReport]]] = []
+    environment, options = current().portable(), {"allow_other_workers": True, "pure": False}
+    results: list[tuple[Any, list[Event]]] = []
     for start in range(0, len(tasks), len(workers)):
         results += client.gather(
             [
-                client.submit(_fit, sent, pickle.dumps(task), workers=worker, allow_other_workers=True, pure=False)
+                client.submit(_fit, environment, sent, pickle.dumps(task), workers=worker, **options)
                 for task, worker in zip(tasks[start:], workers)
             ]
         )
-    for _, passes in results:
-        current().passes.extend(passes)
+    for event in chain.from_iterable(passes for _, passes in results):
+        current().notify(event)
     return [result for result, _ in results]
 
 
-def _fit(function: bytes, task: bytes) -> tuple[Any, list[PassReport]]:
+def _task(sent: Runtime, function: Callable, *arguments: Any) -> Any:
+    with activate(sent):
+        return function(*arguments)
+
+
+def _fit(sent: Runtime, function: bytes, task: bytes) -> tuple[Any, list[Event]]:
     pickle = dask_module("distributed.protocol.pickle")
     dask_module("distributed").secede()
-    with streaming() as run:
+    with activate(sent), runtime() as run:
         return pickle.loads(function)(*pickle.loads(task)), run.passes
 
 
@@ -255,10 +268,11 @@ def _part(block: Block, start: int, chosen: slice) -> Block:
     return replace(block, start=start).take(chosen)
 
 
-def _updated(accumulator: Accumulator, block: Block, start: int) -> Accumulator:
-    accumulator = deepcopy(accumulator)  # the worker's own copy serves its other partitions
+def _updated(sent: tuple[Runtime, Accumulator], block: Block, start: int) -> Accumulator:
+    accumulator = deepcopy(sent[1])  # the worker's own copy serves its other partitions
     if block.n_rows:
-        accumulator.update(replace(block, start=start))
+        with activate(sent[0]):
+            accumulator.update(replace(block, start=start))
     return accumulator.result()
 
 

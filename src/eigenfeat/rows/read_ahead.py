@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
+
+from eigenfeat._runtime.threads import reader_thread
 
 #: Blocks that are ready or being made while another is used: more would only cost memory.
 DEPTH = 2
@@ -25,7 +26,7 @@ def read_ahead(items: Generator[Item, None, None], depth: int = DEPTH) -> Iterat
     >>> list(read_ahead(n * n for n in range(4)))
     [0, 1, 4, 9]
     """
-    reader = ThreadPoolExecutor(1, thread_name_prefix="eigenfeat-read-ahead")
+    reader = reader_thread("eigenfeat-read-ahead")
     try:
         waiting = deque(reader.submit(next, items) for _ in range(depth))
         while True:

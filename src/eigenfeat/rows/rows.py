@@ -16,11 +16,19 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from eigenfeat.rows.accumulators import AnyAccumulator, BlockFunction, ClassCounts, MappedAccumulator, map_blocks
+from eigenfeat._runtime.config import current
+from eigenfeat._runtime.progress import rows_counted
+from eigenfeat.rows.accumulators import (
+    Accumulator,
+    AnyAccumulator,
+    BlockFunction,
+    ClassCounts,
+    MappedAccumulator,
+    map_blocks,
+)
 from eigenfeat.rows.block import Block, Matrix, Selection, concatenate, dense, map_parts, row_blocks, take
 from eigenfeat.rows.functions import ApplyRowMap, RowMap, SelectRows, WithLabels
 from eigenfeat.rows.products import RowProducts, TakenProducts, products_with
-from eigenfeat.rows.streaming import current
 
 BLOCK_ROWS = 8192
 """Rows of a block that is made in memory."""
@@ -74,6 +82,10 @@ class Rows(ABC):
         """What tells these rows from others without reading them: the fingerprint of a checkpoint."""
         return f"{type(self).__name__} of {self.n_columns} columns of {self.dtype}, names {self.names}"
 
+    def checkpoint_key(self) -> Any:
+        """Return what stands for these rows where the inputs of a step are hashed: where they come from, not they."""
+        return self.identity
+
     @property
     def is_local(self) -> bool:
         """Whether passes are made in this process, and not on a cluster."""
@@ -106,7 +118,8 @@ class Rows(ABC):
         Accumulator
             A new one, of all rows.
         """
-        return current().reduce(self, deepcopy(accumulator), name)
+        blocks = rows_counted(self.blocks(), name, self.n_rows)
+        return current().fold(name, (self, accumulator), deepcopy(accumulator), blocks, _update)
 
     def starmap(self, function: Callable, tasks: Sequence[tuple], nested: bool = False) -> list[Any]:
         """Return the results of a function for tuples of arguments, made where the rows are.
@@ -426,6 +439,9 @@ class MappedRows(Rows):
     def identity(self) -> str:
         return self.source.identity
 
+    def checkpoint_key(self) -> Any:
+        return self.source, self.function
+
     @property
     def is_local(self) -> bool:
         return self.source.is_local
@@ -477,6 +493,10 @@ class MappedRows(Rows):
         if self.random_access:
             return replace(self, source=self.source.with_labels(y, weight))
         return super().with_labels(y, weight)
+
+
+def _update(accumulator: Accumulator, block: Block) -> None:
+    accumulator.update(block)
 
 
 def as_rows(rows: Rows | Matrix, y: Any = None, weight: Any = None) -> Rows:

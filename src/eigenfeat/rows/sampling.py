@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 
-from eigenfeat._compiled import compiled
+from eigenfeat._runtime.jit import jit
 from eigenfeat.rows.accumulators import Accumulator
 from eigenfeat.rows.block import Block, Matrix
 from eigenfeat.rows.rows import Rows
@@ -47,7 +47,7 @@ def distinct_keys(X: Matrix) -> np.ndarray:
     return np.column_stack([row_keys(X, np.float32), row_keys(X), row_keys(X[:, ::-1])])
 
 
-@compiled(nogil=True)
+@jit(nogil=True)
 def _mix(bits):  # pragma: no cover - compiled
     """Scatter bits (the finaliser of splitmix64), of one number or of an array."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -55,7 +55,7 @@ def _mix(bits):  # pragma: no cover - compiled
     return bits ^ (bits >> np.uint64(31))
 
 
-@compiled(nogil=True)
+@jit(nogil=True)
 def _add_mixed(bits, columns, sums):  # pragma: no cover - compiled
     # `_mix(bits ^ columns)` summed over columns, without arrays of what comes between.
     for i in range(bits.shape[0]):

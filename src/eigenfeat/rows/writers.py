@@ -14,10 +14,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from eigenfeat._destination import check_destination, replacing
-from eigenfeat.rows.progress import Progress
+from eigenfeat._runtime.files import atomic_write, check_destination
+from eigenfeat._runtime.progress import rows_counted
 from eigenfeat.rows.rows import Rows
-from eigenfeat.rows.streaming import current
 
 FORMATS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".npz")
 
@@ -49,12 +48,8 @@ def each(function: Callable[[Any], np.ndarray], source: Rows, batch_size: int | 
     >>> [len(block) for block in eigenfeat.rows.each(model.transform, source, batch_size=50)]
     [50, 50]
     """
-    run = current()
-    with Progress("results", source.n_rows, run.progress) as progress:
-        for block in source.blocks(batch_size):
-            yield function(block.X)
-            progress.add(block.n_rows)
-    run.passes.append(progress.report)
+    for block in rows_counted(source.blocks(batch_size), "results", source.n_rows):
+        yield function(block.X)
 
 
 def write(
@@ -115,7 +110,7 @@ def write_table(path: str | os.PathLike | None, columns: Mapping[str, np.ndarray
     path = None if path is None else Path(path)
     if path is not None and path.suffix.lower() == ".npz":
         check_output(path)
-        with replacing(path) as stream:
+        with atomic_write(path) as stream:
             _write_npz(stream, columns)
         return
     table = pa.table({name: pa.array(np.asarray(column)) for name, column in columns.items()})
@@ -136,7 +131,7 @@ def table_writer(path: Path | None) -> Iterator[Callable[[Any], None]]:
         return
     check_output(path)
     suffix = path.suffix.lower()
-    with replacing(path) as stream:
+    with atomic_write(path) as stream:
         if suffix in (".csv", ".tsv"):
             yield _csv_writer(stream, "\t" if suffix == ".tsv" else ",")
         else:

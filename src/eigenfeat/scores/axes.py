@@ -15,7 +15,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from eigenfeat.scores.cross_tensor import BLOCK_BYTES
-from eigenfeat.solvers.signs import largest_entry_signs
+from eigenfeat.solvers.canonical import largest_entry_signs
 
 #: Of the variance, the leading axes have this share, unless there are too many of them.
 VARIANCE_SHARE = 0.99

@@ -13,7 +13,7 @@ from eigenfeat.scores.cross_tensor import CrossTensor, StreamedTensor
 from eigenfeat.scores.decomposition import Search, decompose
 from eigenfeat.scores.spectral import extreme_components, singular_components
 from eigenfeat.scores.stochastic import Batches, decompose_stochastically
-from eigenfeat.solvers.contract import Need, Solver, SolverTable, never
+from eigenfeat.solvers.contract import Requirement, Solver, SolverTable, never
 from eigenfeat.solvers.noise import factor_noise
 
 
@@ -70,11 +70,11 @@ class Decomposition:
         return self.fit.components
 
 
-def of_order(order: int) -> Need:
-    return Need(lambda problem, request: problem.order == order, f"order={order}")
+def of_order(order: int) -> Requirement:
+    return Requirement(lambda problem, request: problem.order == order, f"order={order}")
 
 
-HIGHER_ORDER = Need(lambda problem, request: problem.order >= 3, "order=3 or above")
+HIGHER_ORDER = Requirement(lambda problem, request: problem.order >= 3, "order=3 or above")
 
 
 def by_singular_vectors(problem: TensorProblem, request: TensorRequest) -> Decomposition:

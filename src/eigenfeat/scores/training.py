@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 import numpy as np
 from scipy.special import expit, logit
 
-from eigenfeat._progress import counted
+from eigenfeat._runtime.progress import counted
 from eigenfeat.scores.autoencoder import TiedAutoencoder
 
 RATE_REDUCTIONS, RATE_DIVISOR = 2, 5.0

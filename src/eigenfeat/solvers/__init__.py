@@ -1,22 +1,47 @@
 """Solvers of many Rayleigh quotients at once."""
 
-from eigenfeat.solvers.contract import Need, Solver, SolverTable
-from eigenfeat.solvers.directions import DenseVectors, Directions, DualVectors, Vectors
-from eigenfeat.solvers.signs import orient
-from eigenfeat.solvers.solve import SOLVERS, choose, solve
-from eigenfeat.solvers.ties import settle_ties
+from eigenfeat.solvers.canonical import canonicalize_ties, orient
+from eigenfeat.solvers.contract import (
+    FACTORED,
+    LARGEST,
+    MODERATE,
+    N_COMPONENTS,
+    NOISE_SOLVE,
+    SIGNAL_FACTOR,
+    Request,
+    Requirement,
+    Solver,
+    SolverTable,
+    always,
+    never,
+)
+from eigenfeat.solvers.directions import DenseVectors, Directions, DualVectors, Vectors, finish
+from eigenfeat.solvers.noise import factor_noise
+from eigenfeat.solvers.solve import SOLVERS, choose, solve, solve_in_rounds
 
 __all__ = [
+    "FACTORED",
+    "LARGEST",
+    "MODERATE",
+    "NOISE_SOLVE",
+    "N_COMPONENTS",
+    "SIGNAL_FACTOR",
     "SOLVERS",
     "DenseVectors",
     "Directions",
     "DualVectors",
-    "Need",
+    "Request",
+    "Requirement",
     "Solver",
     "SolverTable",
     "Vectors",
+    "always",
+    "canonicalize_ties",
     "choose",
+    "factor_noise",
+    "finish",
+    "never",
     "orient",
-    "settle_ties",
     "solve",
+    "solve_in_rounds",
 ]

@@ -1,17 +1,23 @@
-"""What a solver is, for every family: a name, what it needs of a problem, and a function.
+"""What a solver is: a name, what it requires of a problem, and a function.
 
 Quotients, kernel problems, least-squares problems, score tensors and the logit each have a `SolverTable`; which solver
-"auto" takes, why one cannot run and what could run instead are decided here, once.
+"auto" takes, why one cannot run and what could run instead are decided here, once. The second half of the module is
+the contract of the solvers of quotients: the `Request` that they are given and what they may require.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from eigenfeat.moments.forms import DenseForm, FactoredForm
+from eigenfeat.quotients.quotient import Quotient
+
 Test = Callable[[Any, Any], bool]
-"""A question about a problem and a request (what is wanted of it: how many, how exact)."""
+"""A question about a problem and a request (how many, how exact)."""
 
 
 def always(problem: Any, request: Any) -> bool:
@@ -23,8 +29,8 @@ def never(problem: Any, request: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class Need:
-    """Something a solver asks for, as a test and in words: "a signal_factor H with S = HHᵀ"."""
+class Requirement:
+    """Something a solver requires, as a test and in words: "a signal_factor H with S = HHᵀ"."""
 
     met: Test
     words: str
@@ -39,21 +45,21 @@ class Solver:
     name : str
         What a user calls it, and what a fitted estimator records.
     solve : callable
-        ``solve(problem, request)``; it may assume that its needs are met.
-    needs : tuple of Need
+        ``solve(problem, request)``; it may assume that its requirements are met.
+    requires : tuple of Requirement
         Without these it cannot run.
     suits : callable
-        Whether "auto" should take it where it can run: a matter of speed and accuracy, not of right and wrong.
+        Test of whether "auto" takes it where it can run: a matter of speed and accuracy, not of right and wrong.
     """
 
     name: str
     solve: Callable[[Any, Any], Any]
-    needs: tuple[Need, ...] = ()
+    requires: tuple[Requirement, ...] = ()
     suits: Test = always
 
-    def lacking(self, problem: Any, request: Any) -> list[str]:
-        """The needs a problem does not meet, in words."""
-        return [need.words for need in self.needs if not need.met(problem, request)]
+    def unmet(self, problem: Any, request: Any) -> list[str]:
+        """The requirements that a problem does not meet, in words."""
+        return [requirement.words for requirement in self.requires if not requirement.met(problem, request)]
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,7 @@ class SolverTable:
 
     @property
     def options(self) -> set[str]:
-        """What an estimator's ``solver`` parameter may be."""
+        """Values of an estimator's ``solver`` parameter."""
         return {"auto", *self.names}
 
     def __getitem__(self, name: str) -> Solver:
@@ -87,7 +93,7 @@ class SolverTable:
 
     def able(self, problem: Any, request: Any) -> list[str]:
         """Names of the solvers that can run."""
-        return [solver.name for solver in self.solvers if not solver.lacking(problem, request)]
+        return [solver.name for solver in self.solvers if not solver.unmet(problem, request)]
 
     def choose(self, name: str, problem: Any, request: Any) -> Solver:
         """The solver of that name; for "auto" the first that can run and suits.
@@ -95,16 +101,16 @@ class SolverTable:
         Raises
         ------
         ValueError
-            If it cannot run: with what it lacks, and the solvers that can; if none can, with what each lacks.
+            If it cannot run: with its unmet requirements, and the solvers that can; if none can, with those of each.
         """
         if name == "auto":
             for solver in self.solvers:
-                if solver.suits(problem, request) and not solver.lacking(problem, request):
+                if solver.suits(problem, request) and not solver.unmet(problem, request):
                     return solver
-            lacking = [f"{s.name} needs {'; and '.join(s.lacking(problem, request))}" for s in self.solvers]
-            raise ValueError(f"No solver can run on {self.describe(problem)}: {'. '.join(lacking)}.")
+            unmet = [f"{s.name} needs {'; and '.join(s.unmet(problem, request))}" for s in self.solvers]
+            raise ValueError(f"No solver can run on {self.describe(problem)}: {'. '.join(unmet)}.")
         solver = self[name]
-        if solver.lacking(problem, request):
+        if solver.unmet(problem, request):
             raise ValueError(self.refusal(solver, problem, request))
         return solver
 
@@ -112,5 +118,111 @@ class SolverTable:
         """Why a solver cannot run on a problem, and which ones can."""
         able = self.able(problem, request)
         way_out = f"solvers that can: {', '.join(able)}" if able else "no solver can"
-        lacking = "; and ".join(solver.lacking(problem, request))
-        return f"Solver {solver.name!r} cannot run on {self.describe(problem)}: it needs {lacking} ({way_out})."
+        unmet = "; and ".join(solver.unmet(problem, request))
+        return f"Solver {solver.name!r} cannot run on {self.describe(problem)}: it needs {unmet} ({way_out})."
+
+
+# ---------------------------------------------------------------------- quotients
+
+#: Relative residual up to which a direction counts as converged, by the type of the result. An eigenvalue's
+#: relative error is of the order of the square of its residual over the gap to the rest of the spectrum.
+DEFAULT_TOL = {np.dtype(np.float64): 5e-5, np.dtype(np.float32): 2e-3}
+
+#: Columns up to which d × d arrays are formed when a problem comes factored: 200 MB each in float64.
+MODERATE_SIZE = 5000
+
+
+class Workspace:
+    """Results that the problems of one `solve` share: a signal meets many noises, and is converted once.
+
+    It does not leave its process: pickled, it is empty.
+    """
+
+    def __init__(self) -> None:
+        self._results: dict[tuple[Callable, Any], Any] = {}
+
+    def once(self, function: Callable[[Any], Any], form: Any) -> Any:
+        """``function(form)``, computed the first time (by two threads, if both are first)."""
+        if (function, form) not in self._results:
+            self._results[function, form] = function(form)
+        return self._results[function, form]
+
+    def __reduce__(self) -> tuple:
+        return (Workspace, ())
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which directions, how exact, in which type; the same for all problems solved together.
+
+    Attributes
+    ----------
+    n_components : int or None
+        Directions a quotient; None for all there are.
+    which : {"largest", "smallest"}
+        End of the spectrum.
+    min_eigenvalue : float or None
+        Directions with a smaller eigenvalue are dropped.
+    tol : float
+        Relative residual to reach.
+    dtype : numpy dtype
+        float64 or float32: of factors, products and results.
+    seed : int
+        Of the random starting blocks.
+    workspace : Workspace
+        Of these problems.
+    """
+
+    n_components: int | None
+    which: str
+    min_eigenvalue: float | None
+    tol: float
+    dtype: np.dtype
+    seed: int
+    workspace: Workspace = field(default_factory=Workspace, repr=False, compare=False)
+
+    @property
+    def largest(self) -> bool:
+        return self.which == "largest"
+
+    def count(self, available: int) -> int:
+        """Directions to compute out of those there are."""
+        return available if self.n_components is None else min(self.n_components, available)
+
+
+def has_signal_factor(quotient: Quotient, request: Request) -> bool:
+    return quotient.signal_factor is not None
+
+
+def is_factored(quotient: Quotient, request: Request) -> bool:
+    S, N = quotient.signal, quotient.noise
+    return isinstance(S, FactoredForm) and isinstance(N, FactoredForm) and S.rows is N.rows and not np.any(S.shift)
+
+
+def is_moderate(quotient: Quotient, request: Request) -> bool:
+    return isinstance(quotient.noise, DenseForm) or quotient.n_features <= MODERATE_SIZE
+
+
+def has_noise_solve(quotient: Quotient, request: Request) -> bool:
+    N = quotient.noise
+    by_rows = isinstance(N, FactoredForm) and not np.ndim(N.shift) and float(N.shift) > 0
+    return bool(by_rows) or is_moderate(quotient, request)
+
+
+def wants_largest(quotient: Quotient, request: Request) -> bool:
+    return request.largest
+
+
+def wants_few(quotient: Quotient, request: Request) -> bool:
+    return request.n_components is not None
+
+
+SIGNAL_FACTOR = Requirement(has_signal_factor, "a signal_factor H with S = HHᵀ")
+FACTORED = Requirement(is_factored, "signal and noise factored over the same rows, the signal without a shift")
+MODERATE = Requirement(is_moderate, f"matrices that are dense or have at most {MODERATE_SIZE} columns")
+NOISE_SOLVE = Requirement(
+    has_noise_solve,
+    f"a noise that is dense, has at most {MODERATE_SIZE} columns, or is made of rows and one number as ridge",
+)
+LARGEST = Requirement(wants_largest, 'which="largest"')
+N_COMPONENTS = Requirement(wants_few, "a given n_components")

@@ -8,17 +8,14 @@ import numpy as np
 from scipy.linalg import eigh
 
 from eigenfeat.quotients.quotient import Quotient
-from eigenfeat.solvers.contract import Solver
-from eigenfeat.solvers.conventions import leading
-from eigenfeat.solvers.directions import Directions
-from eigenfeat.solvers.finish import finish
-from eigenfeat.solvers.needs import MODERATE
+from eigenfeat.solvers.canonical import leading
+from eigenfeat.solvers.contract import MODERATE, Request, Solver
+from eigenfeat.solvers.directions import Directions, finish
 from eigenfeat.solvers.noise import SMALL, NoiseFactor, factor_noise
-from eigenfeat.solvers.request import Request
 
 NAME = "dense"
 
-#: Above this share of the spectrum, all of it by divide and conquer is quicker than a part of it.
+#: Above this fraction of the spectrum, all of it by divide and conquer is quicker than a part of it.
 ALL_ABOVE = 0.25
 
 
@@ -56,4 +53,4 @@ def _wanted_end(matrix: np.ndarray, request: Request) -> tuple[np.ndarray, np.nd
     return eigh(matrix, subset_by_index=indices, overwrite_a=True, check_finite=False)
 
 
-SOLVER = Solver(NAME, solve_group, needs=(MODERATE,))
+SOLVER = Solver(NAME, solve_group, requires=(MODERATE,))

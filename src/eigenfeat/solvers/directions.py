@@ -1,4 +1,4 @@
-"""What a solver returns: directions, their values, and how far to trust them."""
+"""What a solver returns: directions, their eigenvalues, and how far to trust them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from eigenfeat.rows.store import RowStore
+from eigenfeat.moments.gram import GramCache
+from eigenfeat.quotients.quotient import Quotient
+from eigenfeat.solvers.canonical import orientation, passes_threshold, relative_residuals
+from eigenfeat.solvers.contract import Request
+from eigenfeat.solvers.noise import BasisNoise, NoiseFactor, WoodburyNoise
 
 
 class Vectors(ABC):
-    """r directions in a space of d columns, held as numbers or as combinations of data rows."""
+    """r directions in a space of d columns, as numbers or as combinations of data rows."""
 
     @property
     @abstractmethod
@@ -46,13 +50,13 @@ class Vectors(ABC):
 
     @property
     def economical(self) -> Vectors:
-        """The same in the form that takes less to hold and to project on."""
+        """The same in the form that takes less memory and time to project on."""
         return self
 
     @classmethod
     @abstractmethod
     def joined(cls, parts: Sequence[Any]) -> Vectors:
-        """Directions of several problems side by side."""
+        """Concatenate the directions of several problems."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,47 +97,47 @@ class DenseVectors(Vectors):
 class DualVectors(Vectors):
     """Directions ``V = X[index]ᵀ coefficients``, left as coefficients until someone asks for them."""
 
-    store: RowStore
+    rows: GramCache
     index: np.ndarray
     coefficients: np.ndarray
 
     @property
     def shape(self) -> tuple[int, int]:
-        return (self.store.n_columns, self.coefficients.shape[1])
+        return (self.rows.n_columns, self.coefficients.shape[1])
 
     @property
     def dtype(self) -> np.dtype:
         return self.coefficients.dtype
 
     def toarray(self) -> np.ndarray:
-        return self.store.transpose_times(self.index, self.coefficients)
+        return self.rows.transpose_times(self.index, self.coefficients)
 
     def columns(self, keep: np.ndarray | slice) -> DualVectors:
-        return DualVectors(self.store, self.index, self.coefficients[:, keep])
+        return DualVectors(self.rows, self.index, self.coefficients[:, keep])
 
     def combined(self, coefficients: np.ndarray) -> DualVectors:
-        return DualVectors(self.store, self.index, self.coefficients @ coefficients)
+        return DualVectors(self.rows, self.index, self.coefficients @ coefficients)
 
     def projected(self, rows: Any) -> np.ndarray:
-        return np.asarray((rows @ self.store.rows[self.index].T) @ self.coefficients)
+        return np.asarray((rows @ self.rows.X[self.index].T) @ self.coefficients)
 
     def astype(self, dtype: np.dtype) -> DualVectors:
         return self  # the rows keep their type; so do products with them
 
     @property
     def economical(self) -> Vectors:
-        is_wide = self.store.n_columns > self.store.n_rows
+        is_wide = self.rows.n_columns > self.rows.n_rows
         return self if is_wide else DenseVectors(self.toarray().astype(self.dtype, copy=False))
 
     @classmethod
     def joined(cls, parts: Sequence[DualVectors]) -> DualVectors:
-        store = parts[0].store
-        coefficients = np.zeros((store.n_rows, sum(p.shape[1] for p in parts)), dtype=parts[0].dtype)
+        rows = parts[0].rows
+        coefficients = np.zeros((rows.n_rows, sum(p.shape[1] for p in parts)), dtype=parts[0].dtype)
         start = 0
         for part in parts:
             np.add.at(coefficients[:, start : start + part.shape[1]], part.index, part.coefficients)
             start += part.shape[1]
-        return cls(store, np.arange(store.n_rows), coefficients)
+        return cls(rows, np.arange(rows.n_rows), coefficients)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +153,7 @@ class Directions:
     residuals : (r,) array
         ``‖Sv - λNv‖ / (‖Sv‖ + |λ|‖Nv‖)``, from a product with the matrices as they were given.
     converged : bool
-        Whether every residual met the tolerance.
+        True if every residual met the tolerance.
     solver : str
         The solver that ran, also under "auto".
     noise_rank : int
@@ -183,3 +187,74 @@ class Directions:
         return replace(
             self, vectors=self.vectors.columns(keep), values=self.values[keep], residuals=self.residuals[keep]
         )
+
+
+def finish(
+    quotients: Sequence[Quotient],
+    vectors: np.ndarray,
+    values: np.ndarray,
+    request: Request,
+    solver: str,
+    noise: NoiseFactor | WoodburyNoise,
+    products: tuple[np.ndarray, np.ndarray] | None = None,
+) -> list[Directions]:
+    """Directions of m quotients from (m, d, r) eigenvectors and (m, r) eigenvalues in their final order.
+
+    Residuals come from products with the matrices as given; where the noise was restricted to its range, from their
+    part in that range, for outside it the equation does not hold. A solver that has the ``products`` SV and NV passes
+    them. A direction whose value is not a number is left out.
+    """
+    m, d, r = vectors.shape
+    if products is None:
+        flat = quotients[0].noise @ vectors.transpose(1, 0, 2).reshape(d, m * r)
+        NV = flat.reshape(d, m, r).transpose(1, 0, 2)
+        SV = np.stack([q.signal @ v for q, v in zip(quotients, vectors)])
+    else:
+        SV, NV = products
+    square = np.einsum("mij,mij->mj", vectors, NV)[:, None, :]
+    scale = np.sqrt(np.where(square > 0, square, 1.0)).astype(vectors.dtype, copy=False)
+    vectors, SV, NV = vectors / scale, SV / scale, NV / scale
+    if isinstance(noise, BasisNoise) and noise.restricted:
+        SV, NV = noise.whiten(SV), noise.whiten(NV)
+    residuals = relative_residuals(SV, NV, values, spectrum_scale(quotients, values, request))
+    vectors = vectors * orientation(vectors, [q.references for q in quotients])[:, None, :]
+    directions = [DenseVectors(v) for v in vectors.astype(request.dtype, copy=False)]
+    return as_directions(quotients, directions, values, residuals, request, solver, noise.rank)
+
+
+def spectrum_scale(quotients: Sequence[Quotient], values: np.ndarray, request: Request) -> np.ndarray:
+    """What a large eigenvalue of each problem is: the first from the top, the mean quotient tr S / tr N from below."""
+    if request.largest:
+        return np.where(np.isnan(values), 0.0, np.abs(values)).max(axis=1, initial=0.0)
+    return np.array([q.signal.trace() for q in quotients]) / quotients[0].noise.trace()
+
+
+def as_directions(
+    quotients: Sequence[Quotient],
+    vectors: Sequence[Vectors],
+    values: np.ndarray,
+    residuals: np.ndarray,
+    request: Request,
+    solver: str,
+    noise_rank: int,
+) -> list[Directions]:
+    """Directions of every problem, those that reach the threshold."""
+    values = values.astype(request.dtype, copy=False)
+    keep = passes_threshold(values, request)
+    whole = np.all(keep, axis=1)
+    below: np.ndarray = np.where(keep, residuals, 0.0).max(axis=1, initial=0.0) <= request.tol
+    results = []
+    for i, quotient in enumerate(quotients):
+        columns = slice(None) if whole[i] else np.flatnonzero(keep[i])
+        results.append(
+            Directions(
+                vectors=vectors[i].columns(columns),
+                values=values[i, columns],
+                residuals=residuals[i, columns],
+                converged=bool(below[i]),
+                solver=solver,
+                noise_rank=noise_rank,
+                label=quotient.label,
+            )
+        )
+    return results

@@ -19,15 +19,10 @@ from scipy.linalg import cholesky, eigh, solve_triangular
 
 from eigenfeat.moments.forms import FactoredForm
 from eigenfeat.quotients.quotient import Quotient
-from eigenfeat.solvers.contract import Solver
-from eigenfeat.solvers.conventions import leading, rank_cutoff
-from eigenfeat.solvers.directions import Directions, DualVectors
-from eigenfeat.solvers.finish import collect
-from eigenfeat.solvers.needs import FACTORED, LARGEST
+from eigenfeat.solvers.canonical import largest_entry_signs, leading, rank_cutoff, reference_signs
+from eigenfeat.solvers.contract import FACTORED, LARGEST, Request, Solver, Workspace
+from eigenfeat.solvers.directions import Directions, DualVectors, as_directions
 from eigenfeat.solvers.noise import zero_noise
-from eigenfeat.solvers.request import Request
-from eigenfeat.solvers.signs import largest_entry_signs, reference_signs
-from eigenfeat.solvers.stacked_rows import StackedRows, small_gram
 
 NAME = "dual"
 
@@ -48,6 +43,55 @@ class _Noise:
     @property
     def shift(self) -> float:
         return float(self.form.shift)
+
+
+@dataclass(frozen=True)
+class _StackedSignals:
+    """m signals, each one weighted set of f rows: ``F = X[index]ᵀ diag(scale)``, about the mean if ``centred``."""
+
+    index: np.ndarray
+    scale: np.ndarray
+    centred: bool
+
+    @classmethod
+    def of(cls, signals: Sequence[FactoredForm]) -> _StackedSignals | None:
+        """The stack, or None when the signals are not of this shape or not of one size."""
+        first = signals[0].terms[0]
+        for signal in signals:
+            term = signal.terms[0]
+            alike = term.centred == first.centred and len(term.index) == len(first.index)
+            if len(signal.terms) != 1 or term.scale is None or not alike:
+                return None
+        terms = [signal.terms[0] for signal in signals]
+        scale = np.stack([t.scale for t in terms])  # type: ignore[misc]
+        return cls(np.stack([t.index for t in terms]), scale, first.centred)
+
+    def inner(self, noise: FactoredForm) -> np.ndarray:
+        """``FᵀG`` of every signal, (m, f, g)."""
+        m, f = self.index.shape
+        rows = self.index.ravel()
+        parts = []
+        for term in noise.terms:
+            block = self._from_values(noise.rows.gram(rows, term.index).reshape(m, f, len(term.index)))
+            parts.append(term.gather(block.reshape(m * f, len(term.index)).T).T.reshape(m, f, term.rank))
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=2)
+
+    def row_coefficients(self, block: np.ndarray) -> np.ndarray:
+        """c with ``F block = X[index]ᵀ c``, (m, f, r)."""
+        return self.scale[:, :, None] * self._about_mean(block)
+
+    def _from_values(self, block: np.ndarray) -> np.ndarray:
+        return self._about_mean(self.scale[:, :, None] * block)
+
+    def _about_mean(self, block: np.ndarray) -> np.ndarray:
+        if not self.centred:
+            return block
+        unit = self.scale / np.linalg.norm(self.scale, axis=1, keepdims=True)
+        return block - unit[:, :, None] * (unit[:, None, :] @ block)
+
+
+def _gram(signal: FactoredForm) -> np.ndarray:
+    return signal.inner(signal)
 
 
 def solve_group(quotients: Sequence[Quotient], request: Request) -> list[Directions]:
@@ -84,15 +128,16 @@ def _solve_scaled(quotients: Sequence[Quotient], noise: FactoredForm, request: R
             f"The ridge of {quotients[0].label!r} is zero in some columns: with rows as moments a diagonal ridge must "
             'be positive everywhere; raise it, or use solver="dense" where the matrices may be formed.'
         )
-    store = noise.store.scaled_columns(1 / np.sqrt(ridge))
-    scaled_noise = FactoredForm(store, noise.terms, 1.0)
+    rows = noise.rows.with_scaled_columns(1 / np.sqrt(ridge))
+    scaled_noise = FactoredForm(rows, noise.terms, 1.0)
     scaled = [
-        replace(q, signal=FactoredForm(store, q.signal.terms), noise=scaled_noise, references=None)  # type: ignore[attr-defined]
+        replace(q, signal=FactoredForm(rows, q.signal.terms), noise=scaled_noise, references=None)  # type: ignore[attr-defined]
         for q in quotients
     ]
-    back = noise.store.scaled_columns(1 / ridge)
-    solved = solve_group(scaled, request)
-    vectors = _oriented(quotients, [replace(r.vectors, store=back) for r in solved])  # type: ignore[type-var,misc]
+    back = noise.rows.with_scaled_columns(1 / ridge)
+    # The scaled rows belong to this noise alone: what is made of them is not to outlive it.
+    solved = solve_group(scaled, replace(request, workspace=Workspace()))
+    vectors = _oriented(quotients, [replace(r.vectors, rows=back) for r in solved])  # type: ignore[type-var,misc]
     return [replace(r, vectors=v) for r, v in zip(solved, vectors)]
 
 
@@ -100,9 +145,9 @@ def _solve_stack(quotients: Sequence[Quotient], shared: _Noise, request: Request
     """With A = FᵀF (m, f, f) and K = FᵀG (m, f, g) of all problems at once."""
     noise = shared.form
     signals: list[FactoredForm] = [q.signal for q in quotients]  # type: ignore[misc]
-    rows = StackedRows.of(signals) if len(signals) > 1 else None
+    rows = _StackedSignals.of(signals) if len(signals) > 1 else None
     if rows is not None:
-        A, K = np.stack([small_gram(F) for F in signals]), rows.inner(noise)
+        A, K = np.stack([request.workspace.once(_gram, F) for F in signals]), rows.inner(noise)
     else:
         A, K = np.stack([F.inner(F) for F in signals]), np.stack([F.inner(noise) for F in signals])
     # Small, and differences of large numbers are taken of them: in float64 whatever the rows are.
@@ -121,8 +166,8 @@ def _solve_stack(quotients: Sequence[Quotient], shared: _Noise, request: Request
     vectors = []
     for (signal_rows, c), d in zip(by_signal, by_noise):
         coefficients = np.concatenate([c, d]).astype(request.dtype, copy=False)
-        vectors.append(DualVectors(noise.store, np.concatenate([signal_rows, noise_rows]), coefficients))
-    return collect(quotients, _oriented(quotients, vectors), values, residuals, request, NAME, noise_rank)
+        vectors.append(DualVectors(noise.rows, np.concatenate([signal_rows, noise_rows]), coefficients))
+    return as_directions(quotients, _oriented(quotients, vectors), values, residuals, request, NAME, noise_rank)
 
 
 def _ridged(
@@ -201,7 +246,7 @@ def _residuals(
 
 
 def _oriented(quotients: Sequence[Quotient], vectors: Sequence[DualVectors]) -> list[DualVectors]:
-    """Signs as `signs.orient` gives them, with the references projected on the rows first."""
+    """Signs as `canonical.orient` gives them, with the references projected on the rows first."""
     projected = _projected_references(quotients, vectors)
     if len({(p.shape, v.coefficients.shape) for p, v in zip(projected, vectors)}) == 1:
         signs = _signs(np.stack(projected), np.stack([v.coefficients for v in vectors]))
@@ -226,14 +271,14 @@ def _signs(projected: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
 
 def _projected_references(quotients: Sequence[Quotient], vectors: Sequence[DualVectors]) -> list[np.ndarray]:
     """Each quotient's references on the rows of its directions, (rows, q): one product for a stack of small ones."""
-    store = vectors[0].store
-    none = np.empty((0, store.n_columns), dtype=store.dtype)
+    rows = vectors[0].rows
+    none = np.empty((0, rows.n_columns), dtype=rows.dtype)
     references = [none if q.references is None else q.references for q in quotients]
-    if len(quotients) * store.n_columns > TOGETHER:
-        return [np.asarray(store.times(v.index, r.T)) for v, r in zip(vectors, references)]
-    together = np.asarray(store.times(np.concatenate([v.index for v in vectors]), np.concatenate(references).T))
+    if len(quotients) * rows.n_columns > TOGETHER:
+        return [np.asarray(rows.times(v.index, r.T)) for v, r in zip(vectors, references)]
+    together = np.asarray(rows.times(np.concatenate([v.index for v in vectors]), np.concatenate(references).T))
     row, column = (np.cumsum([0, *map(len, part)]) for part in ([v.index for v in vectors], references))
     return [together[row[i] : row[i + 1], column[i] : column[i + 1]] for i in range(len(quotients))]
 
 
-SOLVER = Solver(NAME, solve_group, needs=(FACTORED, LARGEST))
+SOLVER = Solver(NAME, solve_group, requires=(FACTORED, LARGEST))

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh
 
-from eigenfeat._compiled import compiled
+from eigenfeat._runtime.jit import jit
 from eigenfeat.moments.forms import DenseForm
+from eigenfeat.solvers.canonical import orient
 from eigenfeat.solvers.noise import factor_noise
-from eigenfeat.solvers.signs import orient
 
 #: A sweep that lowers the criterion by less than this, relative to the number of columns, is the last.
 TOLERANCE = 1e-12
@@ -42,7 +42,7 @@ class JointDirections:
         the matrices are diagonal.
     converged : bool
     restricted : bool
-        Whether P was singular, so that directions are those of its range.
+        True if P was singular: directions are those of its range.
     """
 
     vectors: np.ndarray
@@ -94,7 +94,7 @@ def _correlations(matrices: np.ndarray) -> np.ndarray:
     return np.sqrt((correlations**2).sum(axis=2).mean(axis=0) / max(d - 1, 1))
 
 
-@compiled()
+@jit()
 def _sweep(matrices, basis):  # pragma: no cover - compiled
     """Every pair of rows of the basis once, in place; how much the quadratic model of the criterion says it fell.
 
@@ -128,7 +128,7 @@ def _sweep(matrices, basis):  # pragma: no cover - compiled
     return fallen
 
 
-@compiled()
+@jit()
 def _turn(rows, i, j, t_ij, t_ji):  # pragma: no cover - compiled
     """``row_i - t_ij row_j`` and ``row_j - t_ji row_i``, in place."""
     for c in range(rows.shape[1]):

@@ -11,7 +11,6 @@ Cost of a step: 4 d²b multiplications and additions a signal, b being the block
 from __future__ import annotations
 
 from collections.abc import Sequence
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.linalg import blas, eigh, lapack
@@ -19,13 +18,10 @@ from scipy.linalg import blas, eigh, lapack
 from eigenfeat.moments.forms import DenseForm, SymmetricForm
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.solvers import dense
-from eigenfeat.solvers.contract import Solver
-from eigenfeat.solvers.conventions import rank_cutoff, relative_residuals
-from eigenfeat.solvers.directions import Directions
-from eigenfeat.solvers.finish import finish
-from eigenfeat.solvers.needs import LARGEST, MODERATE, N_COMPONENTS
+from eigenfeat.solvers.canonical import rank_cutoff, relative_residuals
+from eigenfeat.solvers.contract import LARGEST, MODERATE, N_COMPONENTS, Request, Solver, Workspace
+from eigenfeat.solvers.directions import Directions, finish
 from eigenfeat.solvers.noise import BasisNoise, CholeskyNoise, NoiseFactor, factor_noise
-from eigenfeat.solvers.request import Request
 
 NAME = "krylov"
 
@@ -35,7 +31,7 @@ SIDE_BY_SIDE = 512
 #: The first two tell when to look for convergence, which costs as much as a step. They are set low: a look too early
 #: costs that step, one too late all steps since (benchmarks/speed/constants.py measures 3.0-4.5 and 0.85-1.3).
 ONSET, PER_DIGIT, GIVE_UP = 3.4, 0.65, 16
-#: Columns from which, and share of them up to which, a Krylov space is quicker than LAPACK.
+#: Columns from which, and fraction of them up to which, a Krylov space is quicker than LAPACK.
 KRYLOV_SIZE, KRYLOV_SHARE = 256, 1 / GIVE_UP
 #: Ritz vectors kept beyond those asked for: the last ones converge last.
 GUARD = 4
@@ -45,12 +41,9 @@ CORRECTIONS = 4
 #: Tolerance down to which a float32 eigendecomposition of the projected matrix, half the cost of a float64 one, serves.
 SINGLE_TOL = 1e-5
 
-#: float32 copies of matrices that are still alive: a signal meets every noise, its copy is the same each time.
-_SINGLE: WeakKeyDictionary[DenseForm, DenseForm] = WeakKeyDictionary()
-
 
 def few_of_many(quotient: Quotient, request: Request) -> bool:
-    """Whether a Krylov space is quicker than LAPACK: few directions of many columns are wanted."""
+    """Few directions of many columns: a Krylov space is quicker than LAPACK."""
     d, k = quotient.n_features, request.n_components
     return d >= KRYLOV_SIZE and k is not None and k <= KRYLOV_SHARE * d
 
@@ -62,15 +55,15 @@ def solve_group(quotients: Sequence[Quotient], request: Request) -> list[Directi
     if k * GIVE_UP > noise.rank:
         return dense.solve_group(quotients, request)
     whitener = _Whitener(noise, request.tol)
-    noise_form = _in_type(quotients[0].noise, request.dtype, keep=False)
+    noise_form = _in_type(quotients[0].noise, request.dtype)
     step = max(1, SIDE_BY_SIDE // _block_size(k))
     results: list[Directions] = []
     for start in range(0, len(quotients), step):
         chunk = quotients[start : start + step]
-        signals = [_in_type(q.signal, request.dtype) for q in chunk]
-        found = _search(signals, whitener, request).astype(request.dtype, copy=False)
-        noises = _noise_products(noise_form, found)
-        for quotient, signal, vectors, NV in zip(chunk, signals, found, noises):
+        signals = [_signal_in_type(q.signal, request.dtype, request.workspace) for q in chunk]
+        ritz = _search(signals, whitener, request).astype(request.dtype, copy=False)
+        noises = _noise_products(noise_form, ritz)
+        for quotient, signal, vectors, NV in zip(chunk, signals, ritz, noises):
             results.append(_refine(quotient, signal, noise_form, vectors, NV, whitener, request, noise))
     stuck = [i for i, r in enumerate(results) if not r.converged]
     if stuck:
@@ -121,18 +114,21 @@ def _block_size(n_components: int) -> int:
     return 8 * -(-(n_components + 8) // 16)
 
 
-def _in_type(form: SymmetricForm, dtype: np.dtype, keep: bool = True) -> DenseForm:
-    """A form in another type; ``keep``: whether others will ask for it in float32."""
+def _single(form: SymmetricForm) -> DenseForm:
+    return _in_type(form, np.dtype(np.float32))
+
+
+def _in_type(form: SymmetricForm, dtype: np.dtype) -> DenseForm:
+    """A dense form with a matrix of this type: the form itself where it is one."""
     if not isinstance(form, DenseForm):
         return DenseForm(form.toarray().astype(dtype, copy=False))
-    if form.dtype == dtype:
-        return form
-    if dtype != np.float32 or not keep:
-        return DenseForm(form.matrix.astype(dtype), form.shift)
-    known = _SINGLE.get(form)
-    if known is None:
-        known = _SINGLE[form] = DenseForm(form.matrix.astype(dtype), form.shift)
-    return known
+    return form if form.dtype == dtype else DenseForm(form.matrix.astype(dtype), form.shift)
+
+
+def _signal_in_type(form: SymmetricForm, dtype: np.dtype, workspace: Workspace) -> DenseForm:
+    """The same of a signal, which meets many noises: in float32 it is converted once."""
+    single = dtype == np.float32 and isinstance(form, DenseForm) and form.dtype != dtype
+    return workspace.once(_single, form) if single else _in_type(form, dtype)
 
 
 def _noise_products(noise: DenseForm, directions: np.ndarray) -> np.ndarray:
@@ -152,7 +148,7 @@ def _search(signals: Sequence[DenseForm], whitener: _Whitener, request: Request)
     b = _block_size(k)
     dtype, rank = whitener.dtype, whitener.rank
     columns = (GIVE_UP * k // b) * b
-    signals = [_in_type(S, dtype) for S in signals]
+    signals = [_signal_in_type(S, dtype, request.workspace) for S in signals]
     rng = np.random.default_rng(request.seed)
     start = rng.standard_normal((b, rank)).astype(dtype)
     Q = np.empty((m, columns, rank), dtype=dtype)
@@ -181,8 +177,8 @@ def _search(signals: Sequence[DenseForm], whitener: _Whitener, request: Request)
             break
         Q[:, end : end + b] = following
         if not going.all():
-            for place, source in enumerate(np.flatnonzero(going)):
-                Q[place, : end + b] = Q[source, : end + b]
+            for position, source in enumerate(np.flatnonzero(going)):
+                Q[position, : end + b] = Q[source, : end + b]
             Q, T, looks, active = Q[: going.sum()], T[going], looks[going], active[going]
             signals = [signal for signal, goes in zip(signals, going) if goes]
     return whitener.unwhiten(ritz).transpose(0, 2, 1)
@@ -277,4 +273,4 @@ def _ritz(signal: np.ndarray, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return values[::-1].astype(noise.dtype), (W @ Y[:, ::-1]).astype(noise.dtype)
 
 
-SOLVER = Solver(NAME, solve_group, needs=(MODERATE, LARGEST, N_COMPONENTS), suits=few_of_many)
+SOLVER = Solver(NAME, solve_group, requires=(MODERATE, LARGEST, N_COMPONENTS), suits=few_of_many)

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from eigenfeat.moments.forms import DenseForm
 from eigenfeat.quotients.quotient import Quotient
-from eigenfeat.solvers.contract import Solver
-from eigenfeat.solvers.conventions import leading, rank_cutoff
-from eigenfeat.solvers.directions import Directions
-from eigenfeat.solvers.finish import finish
-from eigenfeat.solvers.needs import LARGEST, NOISE_SOLVE, SIGNAL_FACTOR
-from eigenfeat.solvers.noise import NoiseFactor, WoodburyNoise, noise_solver
-from eigenfeat.solvers.request import Request
+from eigenfeat.solvers.canonical import leading, rank_cutoff
+from eigenfeat.solvers.contract import LARGEST, NOISE_SOLVE, SIGNAL_FACTOR, Request, Solver
+from eigenfeat.solvers.directions import Directions, finish
+from eigenfeat.solvers.noise import SMALL, NoiseFactor, WoodburyNoise, noise_solver
 
 NAME = "low_rank"
+
+#: Times a signal must recur for its factor to pay.
+RECURRENCES = 4
 
 
 def solve_group(quotients: Sequence[Quotient], request: Request) -> list[Directions]:
@@ -44,4 +46,33 @@ def _solve_stack(
     return finish(quotients, P @ U, values, request, NAME, noise)
 
 
-SOLVER = Solver(NAME, solve_group, needs=(SIGNAL_FACTOR, NOISE_SOLVE, LARGEST))
+def share_signal_factors(quotients: Sequence[Quotient], request: Request) -> Sequence[Quotient]:
+    """Factor signals that meet many noises: the same problems with ``S = HHᵀ``, where that makes each smaller.
+
+    A class of few rows has a singular moment matrix; its factor, found once, turns every d × d problem it is part of
+    into one of its rank.
+    """
+    if not request.largest or request.n_components is None or quotients[0].n_features > SMALL:
+        return quotients
+    uses = Counter(id(q.signal) for q in quotients)
+    factors: dict[int, np.ndarray | None] = {}
+    results = []
+    for quotient in quotients:
+        S = quotient.signal
+        if quotient.signal_factor is None and isinstance(S, DenseForm) and uses[id(S)] >= RECURRENCES:
+            if id(S) not in factors:
+                factors[id(S)] = _factor(S, request.n_components)
+            quotient = replace(quotient, signal_factor=factors[id(S)])
+        results.append(quotient)
+    return results
+
+
+def _factor(signal: DenseForm, n_components: int) -> np.ndarray | None:
+    """H of a signal whose rank is at least the directions asked for and at most half of its columns."""
+    values, vectors = np.linalg.eigh(signal.toarray())
+    kept = values > rank_cutoff(values, signal.dtype)
+    rank = int(kept.sum())
+    return vectors[:, kept] * np.sqrt(values[kept]) if n_components <= rank <= len(values) // 2 else None
+
+
+SOLVER = Solver(NAME, solve_group, requires=(SIGNAL_FACTOR, NOISE_SOLVE, LARGEST))

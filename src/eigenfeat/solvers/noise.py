@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, eigh, lapack, qr, solve_triangular
 
 from eigenfeat.moments.forms import FactoredForm, SymmetricForm
-from eigenfeat.solvers.conventions import INDEFINITE, rank_cutoff
+from eigenfeat.solvers.canonical import INDEFINITE, rank_cutoff
 
 #: Up to this many columns the whitening basis is kept as a matrix: small products beat triangular solves.
 SMALL = 128
@@ -22,7 +22,7 @@ class NoiseFactor(ABC):
     rank : int
         Dimension of the whitened space.
     restricted : bool
-        Whether the noise was singular, so that directions are sought in its range only.
+        True if the noise was singular: directions are sought in its range only.
     condition : float
         Estimated condition number, at unit diagonal and in that range.
     """
@@ -152,7 +152,7 @@ def factor_noise(noise: SymmetricForm, dtype: np.dtype, label: str) -> NoiseFact
 
 
 def noise_solver(noise: SymmetricForm, dtype: np.dtype, label: str) -> NoiseFactor | WoodburyNoise:
-    """Whatever solves with a noise at least cost: by its rows where it has few of them and a ridge."""
+    """The cheapest way to solve with a noise: by its rows where it has few of them and a ridge."""
     if isinstance(noise, FactoredForm) and not np.ndim(noise.shift) and noise.shift > 0:
         return WoodburyNoise(noise, dtype)
     return factor_noise(noise, dtype, label)

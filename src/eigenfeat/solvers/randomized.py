@@ -17,12 +17,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from eigenfeat.quotients.quotient import Quotient
-from eigenfeat.solvers.contract import Solver
-from eigenfeat.solvers.directions import Directions
-from eigenfeat.solvers.finish import finish
-from eigenfeat.solvers.needs import LARGEST, N_COMPONENTS, NOISE_SOLVE
+from eigenfeat.solvers.contract import LARGEST, N_COMPONENTS, NOISE_SOLVE, Request, Solver
+from eigenfeat.solvers.directions import Directions, finish
 from eigenfeat.solvers.noise import noise_solver
-from eigenfeat.solvers.request import Request
 
 NAME = "randomized"
 
@@ -94,4 +91,4 @@ def _orthonormal(block: np.ndarray, N_block: np.ndarray, floor: float = 0.0) -> 
     return block @ rotation, N_block @ rotation
 
 
-SOLVER = Solver(NAME, solve_group, needs=(NOISE_SOLVE, LARGEST, N_COMPONENTS))
+SOLVER = Solver(NAME, solve_group, requires=(NOISE_SOLVE, LARGEST, N_COMPONENTS))

@@ -1,21 +1,21 @@
-"""One verb for many quotients: group by noise, choose a solver, run in parallel, warn once."""
+"""Solve many quotients: group them by noise, choose a solver, run groups in parallel, warn once."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 
 import numpy as np
 
-from eigenfeat._threads import blas_threads, one_blas_thread, own_threads
+from eigenfeat._runtime.threads import one_blas_thread, thread_pool, usable_threads
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.solvers import dense, dual, krylov, low_rank, randomized
-from eigenfeat.solvers.contract import Solver, SolverTable
+from eigenfeat.solvers.contract import DEFAULT_TOL, Request, Solver, SolverTable, Workspace
 from eigenfeat.solvers.directions import Directions
-from eigenfeat.solvers.recurring import with_recurring_factors
-from eigenfeat.solvers.request import DEFAULT_TOL, Request
+from eigenfeat.solvers.low_rank import share_signal_factors
 
 Run = Callable[[Callable, Sequence[tuple]], list]
 """Results of a function for each of some tuples of arguments."""
@@ -66,8 +66,8 @@ def solve(
     random_state : int
         Seed of random starting blocks.
     run : callable, optional
-        Who solves the problems of each noise, given a function and the arguments of each call: the workers of a
-        cluster, say. Threads of this process by default.
+        Runs the problems of each noise, given a function and the arguments of each call: on the workers of a cluster,
+        for example. Threads of this process by default.
 
     Returns
     -------
@@ -83,6 +83,46 @@ def solve(
     >>> solve([pair], 2)[0].values
     array([3., 2.])
     """
+    return solve_in_rounds(
+        [quotients],
+        n_components,
+        solver=solver,
+        which=which,
+        min_eigenvalue=min_eigenvalue,
+        tol=tol,
+        dtype=dtype,
+        n_jobs=n_jobs,
+        random_state=random_state,
+        run=run,
+    )
+
+
+def solve_in_rounds(
+    rounds: Iterable[Sequence[Quotient]],
+    n_components: int | None = None,
+    *,
+    solver: str = "auto",
+    which: str = "largest",
+    min_eigenvalue: float | None = None,
+    tol: float | None = None,
+    dtype: type | np.dtype | None = None,
+    n_jobs: int | None = None,
+    random_state: int = 0,
+    run: Run | None = None,
+) -> list[Directions]:
+    """Solve quotients that do not fit into memory together: a round is solved before the next is built.
+
+    Parameters
+    ----------
+    rounds : iterable of sequences of Quotient
+    n_components, solver, which, min_eigenvalue, tol, dtype, n_jobs, random_state, run
+        As in `solve`.
+
+    Returns
+    -------
+    list of Directions
+        In the order of the quotients, round by round.
+    """
     result_type = np.dtype(np.float64 if dtype is None else dtype)
     if result_type not in DEFAULT_TOL:
         raise ValueError(f"dtype must be float64 or float32, got {result_type.name}.")
@@ -93,37 +133,50 @@ def solve(
     tol = DEFAULT_TOL[result_type] if tol is None else tol
     request = Request(n_components, which, min_eigenvalue, tol, result_type, random_state)
 
+    directions: list[Directions] = []
+    widths: list[int] = []
+    for quotients in rounds:
+        directions += _solve_round(quotients, replace(request, workspace=Workspace()), solver, n_jobs, run)
+        widths += [quotient.n_features for quotient in quotients]
+        del quotients  # its matrices are released before the next round builds its own
+    _warn_of_restriction(widths, directions)
+    _warn_of_shortage(widths, directions, request)
+    _warn_of_residuals(directions, request)
+    return directions
+
+
+def _solve_round(
+    quotients: Sequence[Quotient], request: Request, solver: str, n_jobs: int | None, run: Run | None
+) -> list[Directions]:
     if not quotients:
         return []
     if solver == "auto":
-        quotients = with_recurring_factors(quotients, request)
+        quotients = share_signal_factors(quotients, request)
     groups = _groups(quotients, solver, request)
-    tasks = [(solver.solve, [quotients[i] for i in places], request) for solver, places in groups]
-    outcomes = _run(groups, quotients, request, n_jobs) if run is None or len(groups) == 1 else run(_solved, tasks)
+    if run is None or len(groups) == 1:
+        outcomes = _run(groups, quotients, request, n_jobs)
+    else:
+        outcomes = run(_solve_alone, [(s.solve, [quotients[i] for i in positions], request) for s, positions in groups])
     results: dict[int, Directions] = {}
     for (_, positions), directions in zip(groups, outcomes):
         results.update(zip(positions, directions))
-    ordered = [results[i] for i in range(len(quotients))]
-    _warn_of_restriction(quotients, ordered)
-    _warn_of_shortage(quotients, ordered, request)
-    _warn_of_residuals(ordered, request)
-    return ordered
+    return [results[i] for i in range(len(quotients))]
 
 
-def _solved(solve_group: Callable, quotients: Sequence[Quotient], request: Request) -> list[Directions]:
+def _solve_alone(solve_group: Callable, quotients: Sequence[Quotient], request: Request) -> list[Directions]:
     """The problems of one noise, in a process of their own."""
     with one_blas_thread():
         return solve_group(quotients, request)
 
 
 def choose(quotient: Quotient, request: Request, solver: str = "auto") -> Solver:
-    """The solver "auto" takes: the first that the problem meets the needs of.
+    """Choose a solver: "auto" takes the first that suits the problem and whose requirements it meets.
 
     ==========  ================================================================================
     solver      problem
     ==========  ================================================================================
-    dual        signal and noise are rows of one store, largest wanted
-    low_rank    the signal comes as H with S = HHᵀ, largest wanted
+    dual        signal and noise are made of the same rows, largest requested
+    low_rank    the signal comes as H with S = HHᵀ, largest requested
     krylov      the `krylov.KRYLOV_SHARE` largest or fewer of at least `krylov.KRYLOV_SIZE`
     dense       everything else that may be formed
     randomized  too many columns for that
@@ -154,50 +207,50 @@ def _run(
     with one_blas_thread() if len(groups) > 1 else nullcontext():
         if threads == 1 or len(groups) == 1:
             return [work(group) for group in groups]
-        with own_threads(min(threads, len(groups))) as pool:
+        with thread_pool(min(threads, len(groups))) as pool:
             return list(pool.map(work, groups))
 
 
 def _n_threads(n_jobs: int | None) -> int:
     if n_jobs is None:
-        return blas_threads()
+        return usable_threads()
     if n_jobs == 0:
         raise ValueError("n_jobs must not be 0: give a number of threads, or -1 for all cores.")
     cores = os.cpu_count() or 1
     return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 
-def _warn_of_restriction(quotients: Sequence[Quotient], results: Sequence[Directions]) -> None:
-    concerned = [r for q, r in zip(quotients, results) if r.noise_rank < q.n_features]
+def _warn_of_restriction(widths: Sequence[int], results: Sequence[Directions]) -> None:
+    concerned = [r for d, r in zip(widths, results) if r.noise_rank < d]
     if concerned:
-        d = quotients[0].n_features
+        d = widths[0]
         warnings.warn(
             f"The noise matrix of {_subject(concerned)} is singular (rank {concerned[0].noise_rank} of {d}): "
             "directions are restricted to its range. Set ridge > 0 to search all of the space.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
-def _warn_of_shortage(quotients: Sequence[Quotient], results: Sequence[Directions], request: Request) -> None:
+def _warn_of_shortage(widths: Sequence[int], results: Sequence[Directions], request: Request) -> None:
     # A threshold is asked for: what it drops is no surprise.
     if request.n_components is None or request.min_eigenvalue is not None:
         return
-    concerned = [(q, r) for q, r in zip(quotients, results) if r.n_directions < request.n_components]
+    concerned = [(d, r) for d, r in zip(widths, results) if r.n_directions < request.n_components]
     if not concerned:
         return
-    quotient, first = concerned[0]
+    d, first = concerned[0]
     if first.n_directions < first.noise_rank:
         reason = f"its signal has rank {first.n_directions}"
-    elif first.noise_rank < quotient.n_features:
+    elif first.noise_rank < d:
         reason = f"its noise has rank {first.noise_rank}"
     else:
-        reason = f"there are {quotient.n_features} columns"
+        reason = f"there are {d} columns"
     warnings.warn(
         f"{_subject([r for _, r in concerned])} has {first.n_directions} directions instead of the "
         f"{request.n_components} asked for: {reason}.",
         UserWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
 
 
@@ -209,7 +262,7 @@ def _warn_of_residuals(results: Sequence[Directions], request: Request) -> None:
             f"The directions of {_subject(concerned)} have relative residuals up to {largest:.1e}, above the tolerance "
             f"of {request.tol:.1e} (solver {concerned[0].solver!r}): set ridge > 0 or raise it, or raise tol.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

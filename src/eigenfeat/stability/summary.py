@@ -296,13 +296,13 @@ def _components_without_rows(estimator: Any, moments: Moments, level: float) -> 
         return ()  # a contrast of mixtures
     ends = [(index[a], index[b]) for a, b in named]
     centred = estimator.criterion_ == "centred_contrast"
-    pairs = dict.fromkeys(ends)
-    return tuple(
-        pair_components(
-            moments, i, j, values[[pair == (i, j) for pair in ends]], centred=centred, level=level / len(pairs)
-        )
-        for i, j in pairs
-    )
+    pairs = list(dict.fromkeys(ends))
+    judged = {}
+    for positions in moments.rounds(pairs, centred):
+        for i, j in (pairs[position] for position in positions):
+            own = values[[pair == (i, j) for pair in ends]]
+            judged[i, j] = pair_components(moments, i, j, own, centred=centred, level=level / len(pairs))
+    return tuple(judged[pair] for pair in pairs)
 
 
 def _regularised(estimator: Any) -> bool:

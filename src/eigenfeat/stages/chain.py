@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigenfeat._threads import blas_for_this_thread, one_blas_thread
+from eigenfeat._runtime.threads import limit_blas_off_main, one_blas_thread
 from eigenfeat.rows.block import Matrix, map_parts, row_blocks
 from eigenfeat.rows.rows import Rows, as_rows
 from eigenfeat.stages.stage import Stage
@@ -93,7 +93,7 @@ class Chain(Stage):
             chain = chain.fused()
         blocks = row_blocks(source.n_rows, chain.widest(source.n_columns), source.dtype.itemsize)
         if len(blocks) == 1:
-            with blas_for_this_thread():  # no threads of ours: BLAS may use the cores
+            with limit_blas_off_main():  # no threads of ours: BLAS may use the cores
                 return chain.apply(source.rows(blocks[0]))
         with one_blas_thread():  # threads of BLAS go on turning for a while after a call, in the way of ours
             first = chain.apply(source.rows(blocks[0]))

@@ -13,7 +13,7 @@ from scipy.linalg import LinAlgError, cholesky
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from eigenfeat._threads import blas_threads, own_threads
+from eigenfeat._runtime.threads import thread_pool, usable_threads
 
 #: Conditionally positive definite: valid for weights that sum to zero, and anchored where others are asked for.
 CONDITIONAL = ("distance", "multiquadric")
@@ -217,7 +217,7 @@ class KernelRows:
         right = self._prepared(self.points(centers))
         if self._has_factors:
             self._left  # noqa: B018  (made once, before the threads start)
-        with own_threads(blas_threads()) as pool:
+        with thread_pool(usable_threads()) as pool:
             yield from pool.map(
                 lambda part: function(part, self._between(part, right)), list(self.row_blocks(right.shape[0]))
             )

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from eigenfeat._runtime.config import current
 from eigenfeat.rows.block import Block, Matrix, Selection, dense, take
 from eigenfeat.rows.cache import CacheDecision, cache_at, decide, persisted, shown
 from eigenfeat.rows.functions import ApplyRowMap
 from eigenfeat.rows.products import BlockProducts, RowProducts
 from eigenfeat.rows.rows import ArrayRows, Decoder, MappedRows, RandomAccessRows, Rows
-from eigenfeat.rows.streaming import current
 from eigenfeat.solvers import DenseVectors
 from eigenfeat.stages.affine import Affine
 from eigenfeat.stages.feature_map import FeatureMap
@@ -150,8 +150,10 @@ def layer_rows(rows: Rows, layer: FeatureLayer) -> Rows:
     with_projections = rows.apply(WithProjections(layer))
     n_projections = layer.projection.n_columns(rows.n_columns)
     n_inputs = with_projections.n_columns - n_projections
-    stored, decision = current().remembered(
-        "where a layer is cached", lambda: _choose_stored(rows, with_projections, layer, rows.n_rows)
+    stored, decision = current().recall(
+        "where a layer is cached",
+        (rows, layer),
+        lambda: _choose_stored(rows, with_projections, layer, rows.n_rows),
     )
     decoder = LayerDecoder(layer, n_inputs if stored == "projections" else None)
     source = with_projections if stored == "projections" else rows

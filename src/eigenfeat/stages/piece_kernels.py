@@ -20,7 +20,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from eigenfeat._compiled import compiled
+from eigenfeat._runtime.jit import jit
 
 VECTOR_BYTES = 32
 """Of what most processors multiply at once; others are given it in parts."""
@@ -170,7 +170,7 @@ def _add_row(typingctx, places, pieces, values, coefficients, start, stop, segme
     return types.void(places, pieces, values, coefficients, start, stop, segment, powers, first), generate
 
 
-@compiled(nogil=True, fast_division=True)
+@jit(nogil=True, fast_division=True)
 def add_scores(places, pieces, coefficients, scores, segment, powers, first):  # pragma: no cover - compiled
     """Adds to (n, width) scores those of (n, m) values; coefficients are (m, n_pieces, width)."""
     n, m = places.shape
@@ -180,7 +180,7 @@ def add_scores(places, pieces, coefficients, scores, segment, powers, first):  #
             _score_row(places[i], pieces[i], scores[i], coefficients, start, stop, segment, powers, first)  # type: ignore[call-arg]
 
 
-@compiled(nogil=True, fast_division=True)
+@jit(nogil=True, fast_division=True)
 def add_powers(places, pieces, coefficients, values, segment, powers, first):  # pragma: no cover - compiled
     """The transpose: adds to coefficients the (n, width) values of every row, times the powers of its places."""
     n, m = places.shape
@@ -190,7 +190,7 @@ def add_powers(places, pieces, coefficients, values, segment, powers, first):  #
             _add_row(places[i], pieces[i], values[i], coefficients, start, stop, segment, powers, first)  # type: ignore[call-arg]
 
 
-@compiled(nogil=True, fast_division=True)
+@jit(nogil=True, fast_division=True)
 def drain(sums, total):  # pragma: no cover - compiled
     """Moves sums over a block to the total, in float64, and leaves zeros."""
     for i in range(len(sums)):
