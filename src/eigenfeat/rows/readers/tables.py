@@ -30,8 +30,8 @@ PART_ROWS = 65_536
 BUFFER_BYTES = 1 << 16
 """Bytes of every column that are read at a time: a row group need not fit into memory.
 
-pyarrow's dataset scanner decodes row groups whole: of 250 MB of Parquet it has 350 to 580 MB in memory where this has
-40 to 120, and is slower (`benchmarks/speed/readers.py`).
+pyarrow's dataset scanner decodes row groups whole: a process that reads 200 MB of Parquet with it peaks at 600 to 680
+MB, and with this at 290 to 340, the rows as an array included (`benchmarks/speed/readers.py`).
 """
 
 MAX_THREADS = 4

@@ -35,8 +35,7 @@ FALLBACK = "cp1252"
 """Encoding of text that is not UTF-8: Western European Windows, in which nearly every byte is a letter."""
 
 PART_BYTES = 1 << 20
-"""Bytes of text parsed at a time: pyarrow's own reader in blocks of 4 MB takes a quarter longer and three times the
-memory (`benchmarks/speed/readers.py`)."""
+"""Bytes of text parsed at a time: parts of 4 MB took longer, and more memory (`benchmarks/speed/readers.py`)."""
 
 STREAMED_BYTES = 4 << 20
 """Bytes of a block where lines may end inside of cells: the longest record that can be read."""
