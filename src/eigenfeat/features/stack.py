@@ -262,7 +262,7 @@ def layer_moments(
     budget = None
     if known is not None and not dual and total is not None and inputs.n_columns <= total:
         _refuse_beyond_memory(inputs.n_columns)
-        budget = _budget_of(inputs)
+        budget = current().memory_budget
     with timed(seconds, "moments"):
         if known is not None and budget is not None and max_scatters(inputs.n_columns, budget) < len(known):
             moments: Moments = BoundedMoments([inputs], known, budget, track_fourth=fourth)
@@ -338,14 +338,6 @@ def _evidence(
 def largest_class(rows: Rows) -> int | None:
     """Rows of the largest class, where labels are codes that are at hand."""
     return int(np.bincount(rows.y).max()) if rows.random_access and has_codes(rows) else None
-
-
-def _budget_of(rows: Rows) -> int:
-    """Bytes for moments; a fit that goes on from a checkpoint has those that it had."""
-    runtime = current()
-    if rows.random_access:
-        return runtime.memory_budget
-    return runtime.recall("memory for moments", rows, lambda: runtime.memory_budget)
 
 
 def _refuse_beyond_memory(n_columns: int) -> None:
