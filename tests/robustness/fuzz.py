@@ -161,7 +161,7 @@ def sampled(names: list[str], count: int | None, seed: int) -> list[str]:
     return [name for i, name in enumerate(names) if i in chosen]
 
 
-def take(names: list[str], part: str) -> list[str]:
+def part_of(names: list[str], part: str) -> list[str]:
     """Every n-th of the names, for ``part`` such as "2/8" from the second on: parts take about equally long."""
     first, count = map(int, part.split("/"))
     if not 1 <= first <= count:
@@ -177,7 +177,7 @@ def chosen(options: argparse.Namespace) -> list[str]:
     if absent:
         print(f"{absent:,} of {len(asked):,} cases are of estimators or parameters that this library does not have")
     names = [name for name in asked if name in known and re.search(options.only, name)]
-    return sampled(take(names, options.part), options.sample, options.seed)
+    return sampled(part_of(names, options.part), options.sample, options.seed)
 
 
 def read(files: list[Path]) -> dict[str, Outcome]:

@@ -7,7 +7,7 @@ import json
 
 import numpy as np
 import pytest
-from fuzz import Worker, cases, read, run, sampled, table, take
+from fuzz import Worker, cases, part_of, read, run, sampled, table
 from fuzz_inputs import INPUTS, plain_input
 from fuzz_judging import GOOD, Outcome, judged_error, neighbours_agree, tried
 from fuzz_subjects import CONFIGURATIONS, subjects
@@ -87,10 +87,10 @@ def test_answers_where_there_is_none_are_told():
 
 def test_parts_are_everything_once(tmp_path):
     names = [f"A: {i}" for i in range(7)]
-    parts = [take(names, f"{i}/3") for i in (1, 2, 3)]
+    parts = [part_of(names, f"{i}/3") for i in (1, 2, 3)]
     assert sorted(name for part in parts for name in part) == names
     with pytest.raises(ValueError, match="from 1 to n"):
-        take(names, "4/3")
+        part_of(names, "4/3")
     for i, part in enumerate(parts):
         (tmp_path / f"{i}.json").write_text(json.dumps({name: Outcome("ok") for name in part}))
     assert read(sorted(tmp_path.iterdir())).keys() == set(names)
