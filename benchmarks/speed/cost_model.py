@@ -109,12 +109,12 @@ class Watch:
     steps: dict[str, Step] = field(default_factory=dict)
     peak: float = 0.0
 
-    def __call__(self, summed: Callable, source: DaskRows, statistic: Any, name: str) -> Any:
-        sent = len(pickle.dumps(statistic))
+    def __call__(self, reduce: Callable, rows: DaskRows, accumulator: Any, name: str) -> Any:
+        sent = len(pickle.dumps(accumulator))
         before = self._state()
-        result = summed(source, statistic, name)
+        result = reduce(rows, accumulator, name)
         after = self._state()
-        if source.n_rows < self.n_rows:  # of a sample
+        if rows.n_rows < self.n_rows:  # of a sample
             return result
         step = self.steps.setdefault(name, Step())
         step.passes += 1
@@ -162,12 +162,12 @@ def fitted(size: Size) -> tuple[dict[str, Step], float, CacheDecision]:
         rows, labels = da.from_array(X, chunks=(step, -1)), da.from_array(y, chunks=step)
         rows, labels = client.persist([rows, labels])
         wait([rows, labels])
-        watch, summed = Watch(client, size.n), DaskRows._summed
-        DaskRows._summed = lambda source, statistic, name: watch(summed, source, statistic, name)  # type: ignore
+        watch, reduce = Watch(client, size.n), DaskRows.reduce
+        DaskRows.reduce = lambda rows, accumulator, name="rows": watch(reduce, rows, accumulator, name)  # type: ignore
         try:
             model.fit(rows, labels)
         finally:
-            DaskRows._summed = summed  # type: ignore[method-assign]
+            DaskRows.reduce = reduce  # type: ignore[method-assign]
         return watch.steps, watch.peak - before.peak, model.cache_
 
 

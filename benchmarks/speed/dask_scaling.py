@@ -82,14 +82,14 @@ class Counted:
     def __init__(self) -> None:
         from eigenfeat.rows import DaskRows
 
-        self.n_bytes, summed = 0, DaskRows._summed
+        self.n_bytes, reduce = 0, DaskRows.reduce
 
-        def counting(source, statistic, name):
-            result = summed(source, statistic, name)
-            self.n_bytes += len(pickle.dumps(result)) + len(pickle.dumps(statistic))
+        def counting(rows, accumulator, name="rows"):
+            result = reduce(rows, accumulator, name)
+            self.n_bytes += len(pickle.dumps(result)) + len(pickle.dumps(accumulator))
             return result
 
-        DaskRows._summed = counting  # type: ignore[method-assign]
+        DaskRows.reduce = counting  # type: ignore[method-assign]
 
 
 def on_workers(n_workers: int, X: np.ndarray, y: np.ndarray, copies: int, make: Callable) -> tuple[float, Any]:

@@ -36,11 +36,14 @@ class CacheDecision:
     n_bytes : int
         That they take, or would.
     reason : str
+    what : str
+        Of the rows of a layer "projections" or "inputs", which they are made of; else "rows".
     """
 
     where: str
     n_bytes: int
     reason: str
+    what: str = "rows"
 
 
 def decide(rows: Rows, n_rows: int, reserved: int = 0) -> CacheDecision:

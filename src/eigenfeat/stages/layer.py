@@ -150,49 +150,44 @@ def layer_rows(rows: Rows, layer: FeatureLayer) -> Rows:
     with_projections = rows.apply(WithProjections(layer))
     n_projections = layer.projection.n_columns(rows.n_columns)
     n_inputs = with_projections.n_columns - n_projections
-    stored, decision = current().recall(
+    decision = current().recall(
         "where a layer is cached",
         (rows, layer),
-        lambda: _choose_stored(rows, with_projections, layer, rows.n_rows),
+        lambda: _decide({"projections": with_projections, "inputs": rows}, layer, rows),
     )
-    decoder = LayerDecoder(layer, n_inputs if stored == "projections" else None)
-    source = with_projections if stored == "projections" else rows
+    has_projections = decision.what == "projections"
+    decoder = LayerDecoder(layer, n_inputs if has_projections else None)
+    source = with_projections if has_projections else rows
     narrow = cache_at(source, rows.n_rows, decision) if rows.is_local else persisted(source)
     changed = {"n_columns": layer.n_columns(rows.n_columns)}
     return CachedLayerRows(rows, ApplyRowMap(layer, rows.dtype), changed, layer, narrow, decoder, decision)
 
 
-def _choose_stored(rows: Rows, with_projections: Rows, layer: FeatureLayer, n_rows: int) -> tuple[str, CacheDecision]:
-    """Decide whether to store inputs or projections, and where: the first of those that fits."""
-    names = {"projections": with_projections, "inputs": rows}
+def _decide(candidates: dict[str, Rows], layer: FeatureLayer, rows: Rows) -> CacheDecision:
+    """Decide whether to cache projections or inputs, and where: the first that fits memory, else the disk."""
     if _cheap_to_project(rows.n_columns, layer.projection.n_columns(rows.n_columns)):
-        del names["projections"]
+        del candidates["projections"]
     if not rows.is_local:
-        return _choose_on_workers(rows, names, n_rows)
-    n_features = layer.n_columns(rows.n_columns)
-    reserved = int(FACTORED * n_features**2) * rows.dtype.itemsize
-    decisions = {name: decide(each, n_rows, reserved) for name, each in names.items()}
-    for where in ("memory", "disk", "source"):
-        name = next((name for name, decision in decisions.items() if decision.where == where), None)
-        if where == "source":
-            name = "inputs"  # read again, and projected again
-        if name is not None:
-            return name, decisions[name]
-    raise AssertionError("inputs can always be read again")
+        return _decide_on_workers(candidates, rows)
+    reserved = int(FACTORED * layer.n_columns(rows.n_columns) ** 2) * rows.dtype.itemsize
+    decisions = [replace(decide(each, rows.n_rows, reserved), what=what) for what, each in candidates.items()]
+    for where in ("memory", "disk"):
+        for decision in decisions:
+            if decision.where == where:
+                return decision
+    return decisions[-1]  # inputs are read again, and projected again
 
 
-def _choose_on_workers(rows: Rows, names: dict[str, Rows], n_rows: int) -> tuple[str, CacheDecision]:
+def _decide_on_workers(candidates: dict[str, Rows], rows: Rows) -> CacheDecision:
     """Decide the same on a cluster, where the inputs are there already."""
     source: Any = rows
     while isinstance(source, MappedRows):
         source = source.source
-    sizes = {name: n_rows * each.n_columns * each.dtype.itemsize for name, each in names.items()}
+    sizes = {what: rows.n_rows * each.n_columns * each.dtype.itemsize for what, each in candidates.items()}
     memory = source.memory
     free = WORKERS_SHARE * memory - 2 * sizes["inputs"]  # the collection, and the rows made of it
-    name = "projections" if sizes.get("projections", np.inf) <= free else "inputs"
-    return name, CacheDecision(
-        "workers", sizes[name], f"{shown(sizes[name])}, {shown(memory)} of memory of all workers"
-    )
+    what = "projections" if sizes.get("projections", np.inf) <= free else "inputs"
+    return CacheDecision("workers", sizes[what], f"all workers have {shown(memory)} of memory", what)
 
 
 def _cheap_to_project(n_inputs: int, n_projections: int) -> bool:
