@@ -16,7 +16,6 @@ from eigenfeat.rows.block import Block, Matrix, dense
 from eigenfeat.rows.dask import dask_rows, is_dask
 from eigenfeat.rows.functions import EncodeLabels
 from eigenfeat.rows.rows import Rows
-from eigenfeat.rows.sampling import row_keys
 from eigenfeat.rows.streaming import current
 
 
@@ -184,17 +183,16 @@ def may_load(rows: Rows) -> bool:
     return rows.is_local and not rows.is_sparse
 
 
-def logit_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, Any, np.ndarray]:
-    """What a `MultinomialLogit` is fitted to, keys of its rows, and its classes: a stream, or rows memory holds."""
+def logit_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, np.ndarray]:
+    """What a `MultinomialLogit` is fitted to, and its classes: a stream, or rows memory holds."""
     source = streamed(estimator, X, y, sample_weight, "classes")
     counts = source.reduce(ClassCounts(), "labels")
     stream, classes = encoded(source, counts, type(estimator).__name__), counts.classes
     if fits_memory(stream, counts, stream.n_columns):
         rows = stream.load()
-        keys = row_keys(rows.X) if estimator.label_smoothing else None
-        return replace(rows, y=classes[rows.y]), keys, classes
+        return replace(rows, y=classes[rows.y]), classes
     weighted = with_class_weights(stream, estimator.class_weight, classes)
-    return weighted, row_keys if estimator.label_smoothing else None, classes
+    return weighted, classes
 
 
 def stream_targets(source: Rows) -> tuple[np.ndarray, np.ndarray | None]:
