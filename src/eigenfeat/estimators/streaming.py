@@ -195,11 +195,11 @@ def logit_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Rows
     return weighted, classes
 
 
-def stream_targets(source: Rows) -> tuple[np.ndarray, np.ndarray | None]:
-    """Targets and weights of a stream, the one thing of it that quantiles need whole: one pass."""
+def stream_targets(source: Rows) -> tuple[np.ndarray, np.ndarray | None, Any]:
+    """Targets, weights and keys, where they are there, of a stream, which quantiles and splits need whole: one pass."""
     block = source.map(_without_columns, n_columns=0).reduce(Collect(), "targets").block()
     assert block is not None
-    return np.asarray(block.y), block.weight
+    return np.asarray(block.y), block.weight, block.keys
 
 
 def _without_columns(block: Block) -> Block:

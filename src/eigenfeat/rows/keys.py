@@ -136,6 +136,11 @@ def key_order(keys: np.ndarray, *others: np.ndarray | None) -> np.ndarray:
     return np.lexsort((*(column for other in others[::-1] if other is not None for column in _columns(other)), keys))
 
 
+def row_order(X: Matrix, *others: np.ndarray | None, kernel: bool = False) -> np.ndarray:
+    """The order of rows in memory by their keys; of a kernel matrix between them, by the sorted numbers of each row."""
+    return key_order(row_keys(np.sort(X, axis=1) if kernel else X), *others)
+
+
 def _columns(values: np.ndarray) -> list[np.ndarray]:
     return [values] if values.ndim == 1 else list(values.T)
 

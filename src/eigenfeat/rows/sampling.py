@@ -359,7 +359,7 @@ class KeyedRows:
             return parts[0]
         blocks = [part.X for part in parts]
         X = sparse.vstack(blocks, format="csr") if sparse.issparse(blocks[0]) else np.vstack(blocks)
-        labels = None if parts[0].labels is None else np.concatenate([part.labels for part in parts])  # type: ignore[arg-type]
+        labels = None if parts[0].labels is None else np.concatenate([part.labels for part in parts])
         weights, keys = (np.concatenate(values) for values in zip(*((part.weights, part.keys) for part in parts)))
         return cls(X, labels, weights, keys)
 
