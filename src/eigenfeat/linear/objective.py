@@ -91,7 +91,7 @@ class KeysOfRows:
 class LogitObjective:
     """F, for rows with labels 0..k-1 and weights that sum to one.
 
-    ``drawn_by`` has the keys of the rows of the source, where any may be drawn.
+    ``drawn_by`` has the keys of all rows of the source, by default their own.
     """
 
     passes: Passes
@@ -100,7 +100,11 @@ class LogitObjective:
     n_classes: int
     alpha: float
     smoothing: float = 0.0
-    drawn_by: KeysOfRows | None = field(default=None, repr=False)
+    drawn_by: KeysOfRows = field(default=None, repr=False)  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.drawn_by is None:
+            object.__setattr__(self, "drawn_by", KeysOfRows(self.passes.source, self.labels, self.weights))
 
     @classmethod
     def of(
@@ -116,8 +120,7 @@ class LogitObjective:
         weights = np.ones(source.n_rows) if source.weight is None else source.weight
         passes = Passes(source, fit_intercept, None, batch_size, n_jobs)
         labels = np.asarray(source.y, np.intp)
-        drawn_by = KeysOfRows(source, labels, weights)
-        return cls(passes, labels, weights / weights.sum(), n_classes, 0.0, smoothing, drawn_by)
+        return cls(passes, labels, weights / weights.sum(), n_classes, 0.0, smoothing)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -132,8 +135,7 @@ class LogitObjective:
         sample = self._over(np.flatnonzero(self._uniforms(seed) < share))
         assert sample.passes.index is not None
         rows = self.passes.source.take(sample.passes.index)
-        drawn_by = KeysOfRows(rows, sample.labels, sample.weights)
-        return replace(sample, passes=replace(sample.passes, source=rows, index=None), drawn_by=drawn_by)
+        return replace(sample, passes=replace(sample.passes, source=rows, index=None), drawn_by=None)
 
     def _over(self, rows: np.ndarray) -> LogitObjective:
         weights = self.weights[rows]
@@ -143,7 +145,6 @@ class LogitObjective:
 
     def _uniforms(self, seed: int) -> np.ndarray:
         """A number for every row, by its key."""
-        assert self.drawn_by is not None
         keys = self.drawn_by.keys
         return uniforms(keys if self.passes.index is None else keys[self.passes.index], seed)
 
