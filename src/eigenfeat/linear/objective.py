@@ -100,11 +100,7 @@ class LogitObjective:
     n_classes: int
     alpha: float
     smoothing: float = 0.0
-    drawn_by: KeysOfRows = field(default=None, repr=False)  # type: ignore[assignment]
-
-    def __post_init__(self) -> None:
-        if self.drawn_by is None:
-            object.__setattr__(self, "drawn_by", KeysOfRows(self.passes.source, self.labels, self.weights))
+    drawn_by: KeysOfRows | None = field(default=None, repr=False)
 
     @classmethod
     def of(
@@ -120,7 +116,8 @@ class LogitObjective:
         weights = np.ones(source.n_rows) if source.weight is None else source.weight
         passes = Passes(source, fit_intercept, None, batch_size, n_jobs)
         labels = np.asarray(source.y, np.intp)
-        return cls(passes, labels, weights / weights.sum(), n_classes, 0.0, smoothing)
+        drawn_by = KeysOfRows(source, labels, weights)
+        return cls(passes, labels, weights / weights.sum(), n_classes, 0.0, smoothing, drawn_by)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -135,7 +132,8 @@ class LogitObjective:
         sample = self._over(np.flatnonzero(self._uniforms(seed) < share))
         assert sample.passes.index is not None
         rows = self.passes.source.take(sample.passes.index)
-        return replace(sample, passes=replace(sample.passes, source=rows, index=None), drawn_by=None)
+        drawn_by = KeysOfRows(rows, sample.labels, sample.weights)
+        return replace(sample, passes=replace(sample.passes, source=rows, index=None), drawn_by=drawn_by)
 
     def _over(self, rows: np.ndarray) -> LogitObjective:
         weights = self.weights[rows]
@@ -145,7 +143,8 @@ class LogitObjective:
 
     def _uniforms(self, seed: int) -> np.ndarray:
         """A number for every row, by its key."""
-        keys = self.drawn_by.keys
+        drawn_by = self.drawn_by or KeysOfRows(self.passes.source, self.labels, self.weights)
+        keys = drawn_by.keys
         return uniforms(keys if self.passes.index is None else keys[self.passes.index], seed)
 
     def penalised(self, C: np.ndarray) -> np.ndarray:

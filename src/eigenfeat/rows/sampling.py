@@ -37,7 +37,11 @@ Split = tuple[np.ndarray, np.ndarray]
 # ---------------------------------------------------------------------- splits
 
 
-def parts_of(keys: np.ndarray, n_parts: int, seed: int = 0) -> np.ndarray:
+SPLIT_SEED = 2014
+"""Of parts: what is drawn from a part with a seed of its own has nothing to do with them."""
+
+
+def parts_of(keys: np.ndarray, n_parts: int, seed: int = SPLIT_SEED) -> np.ndarray:
     """(n,) the part of each row, of so many: known from its own key, one row at a time."""
     return (uniforms(keys, seed) * n_parts).astype(np.int64)
 
