@@ -1,4 +1,4 @@
-"""Samples and splits that depend on the rows alone: not on their order, their blocks, or whether they are repeated or weighted."""
+"""Samples and splits depend on the rows alone: not on order or blocks, nor on whether rows are weighted or repeated."""
 
 import numpy as np
 import pytest

@@ -138,13 +138,20 @@ class LogitObjective:
     def _over(self, rows: np.ndarray) -> LogitObjective:
         weights = self.weights[rows]
         return replace(
-            self, passes=self.passes.of_rows(rows), labels=self.labels[rows], weights=weights / weights.sum()
+            self,
+            passes=self.passes.of_rows(rows),
+            labels=self.labels[rows],
+            weights=weights / weights.sum(),
+            drawn_by=self._keyed,
         )
+
+    @property
+    def _keyed(self) -> KeysOfRows:
+        return self.drawn_by or KeysOfRows(self.passes.source, self.labels, self.weights)
 
     def _uniforms(self, seed: int) -> np.ndarray:
         """A number for every row, by its key."""
-        drawn_by = self.drawn_by or KeysOfRows(self.passes.source, self.labels, self.weights)
-        keys = drawn_by.keys
+        keys = self._keyed.keys
         return uniforms(keys if self.passes.index is None else keys[self.passes.index], seed)
 
     def penalised(self, C: np.ndarray) -> np.ndarray:
