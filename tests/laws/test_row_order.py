@@ -223,7 +223,11 @@ DRAWS = {
         clouds(2500, k=2),
         1e-4,
     ),
-    "a kernel's eigenproblem": (lambda: KernelRayleighFeatures(n_components=2, n_centers=30, columns=None), clouds(300), 1e-5),
+    "a kernel's eigenproblem": (
+        lambda: KernelRayleighFeatures(n_components=2, n_centers=30, columns=None),
+        clouds(300),
+        1e-5,
+    ),
     "folds of a lasso": (lambda: LeastSquaresLDACV(penalty="lasso", tol=1e-12), clouds(300, 10), 1e-6),
     "five folds of a lasso": (lambda: LeastSquaresLDA(penalty="lasso", alpha="loo", tol=1e-12), clouds(300, 10), 1e-6),
     "rows left out one by one": (lambda: LeastSquaresCCA(alpha="loo"), clouds(6000, 10), 1e-6),

@@ -244,7 +244,7 @@ class LeastSquaresBase(ComponentsMixin, Estimator):
     def _order(self, X, y, weights) -> np.ndarray:
         """The order of the rows that they are drawn and split in: nothing depends on the one they came in."""
         keys_of_y = row_keys(y if y.ndim == 2 else np.unique(y, return_inverse=True)[1][:, None])
-        return row_order(X, keys_of_y, weights, kernel=self.kernel == "precomputed")
+        return row_order(X, keys_of_y, weights=weights, kernel=self.kernel == "precomputed")
 
     def _check_combination(self) -> None:
         if self.kernel is not None and self.penalty in SPARSE_PENALTIES:

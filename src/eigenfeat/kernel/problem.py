@@ -51,7 +51,7 @@ class KernelProblem:
     @cached_property
     def order(self) -> np.ndarray:
         """Numbers of the rows in the order of their keys: what is drawn is drawn from this."""
-        return row_order(self.kernel.rows, self.targets, self.weights, kernel=self.kernel.precomputed)
+        return row_order(self.kernel.rows, self.targets, weights=self.weights, kernel=self.kernel.precomputed)
 
     def in_order(self, rows: np.ndarray) -> np.ndarray:
         """Some of the rows, by number, in the order of their keys."""

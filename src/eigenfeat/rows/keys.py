@@ -49,11 +49,12 @@ def _keys(X: Matrix, n_rounded: int) -> np.ndarray:
 
 
 @np.errstate(over="ignore")
-def _hashed(X: Matrix, n_rounded: int) -> np.ndarray:
-    """(n,) hashes of the rows, of whose numbers so many bits are rounded off."""
+def _hashed(X: Matrix, n_rounded: int, columns: np.ndarray | None = None) -> np.ndarray:
+    """(n,) hashes of the rows, of whose numbers so many bits are rounded off; columns are told apart by place."""
     if X.ndim > 2:
         X = X.reshape(len(X), -1)
-    columns = _mix(np.arange(X.shape[1], dtype=np.uint64))
+    if columns is None:
+        columns = _mix(np.arange(X.shape[1], dtype=np.uint64))
     sums = np.zeros(X.shape[0], dtype=np.uint64)
     if sparse.issparse(X):  # as if zeros were stored: what an entry adds beyond that of a zero in its place
         bits = _rounded((X.data.astype(np.float64) + 0.0).view(np.uint64), np.uint64(n_rounded))
@@ -93,6 +94,22 @@ def _add_mixed(bits, columns, n_rounded, sums):  # pragma: no cover - compiled
         for j in range(bits.shape[1]):
             total += _mix(_rounded(bits[i, j], n_rounded) ^ columns[j])
         sums[i] += total
+
+
+@np.errstate(over="ignore")
+def _columns_by_content(X: Matrix) -> np.ndarray:
+    """(d,) hashes of the columns of all rows, in any order of the rows; zeros add nothing."""
+    sums = np.zeros(X.shape[1], dtype=np.uint64)
+    if sparse.issparse(X):
+        bits = (X.data.astype(np.float64) + 0.0).view(np.uint64)
+        np.add.at(sums, X.indices, _mix(_rounded(bits, np.uint64(ROUNDED))))
+    else:
+        for start in range(0, len(X), 1024):
+            numbers = np.add(X[start : start + 1024], 0.0, dtype=np.float64)
+            sums += (
+                _mix(_rounded(numbers.view(np.uint64).ravel(), np.uint64(ROUNDED))).reshape(numbers.shape).sum(axis=0)
+            )
+    return _mix(sums)
 
 
 def keys_of(block: Block) -> np.ndarray:
@@ -136,9 +153,20 @@ def key_order(keys: np.ndarray, *others: np.ndarray | None) -> np.ndarray:
     return np.lexsort((*(column for other in others[::-1] if other is not None for column in _columns(other)), keys))
 
 
-def row_order(X: Matrix, *others: np.ndarray | None, kernel: bool = False) -> np.ndarray:
-    """The order of rows in memory by their keys; of a kernel matrix between them, by the sorted numbers of each row."""
-    return key_order(row_keys(np.sort(X, axis=1) if kernel else X), *others)
+def row_order(
+    X: Matrix, *others: np.ndarray | None, weights: np.ndarray | None = None, kernel: bool = False
+) -> np.ndarray:
+    """The order of rows in memory by keys that tell columns apart by what is in them: that of the columns has no say.
+
+    Rows of a kernel matrix between them are known by their sorted numbers. What is in rows without weight does not
+    matter for the others.
+    """
+    present = None if weights is None or (weights > 0).all() else np.flatnonzero(weights > 0)
+    if kernel:
+        hashed = _hashed(np.sort(X if present is None else X[:, present], axis=1), ROUNDED)
+    else:
+        hashed = _hashed(X, ROUNDED, _columns_by_content(X if present is None else X[present]))
+    return key_order(hashed, *others, weights)
 
 
 def _columns(values: np.ndarray) -> list[np.ndarray]:

@@ -9,7 +9,6 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigvalsh
 
-from eigenfeat.rows.keys import row_order
 from eigenfeat.stability.bounds import SubspaceBound, eigenvalue_deviation, moment_deviation, radius, subspace_bound
 from eigenfeat.stages import Chain, Fitted, KernelExpansion
 
@@ -87,7 +86,7 @@ def sample_bounds(estimator: Any, X: Any, confidence: float = 0.95) -> SampleBou
         return None
     expansion = _kernel_part(estimator)
     if expansion is not None:
-        rows = X[row_order(X)[np.unique(np.linspace(0, X.shape[0] - 1, KERNEL_ROWS).astype(int))]]
+        rows = X[np.unique(np.linspace(0, X.shape[0] - 1, KERNEL_ROWS).astype(int))]
         space, values, farthest = "kernel", *_kernel_spectrum(*expansion, rows)
         n = rows.shape[0]
     else:
