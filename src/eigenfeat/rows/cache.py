@@ -45,7 +45,7 @@ class CacheDecision:
 
 def decide(rows: Rows, n_rows: int, reserved: int = 0) -> CacheDecision:
     """Decide where to keep so many rows, with so many bytes of the budget for other things."""
-    n_bytes = n_rows * (rows.n_columns * rows.dtype.itemsize + 16)
+    n_bytes = n_rows * (rows.n_columns * rows.dtype.itemsize + 24)  # labels, weights and keys
     budget = max(0, current().budget - reserved)
     if n_bytes <= budget:
         return CacheDecision("memory", n_bytes, f"{shown(n_bytes)} fit the {shown(budget)} left of the budget")
