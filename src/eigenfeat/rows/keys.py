@@ -96,6 +96,13 @@ def _add_mixed(bits, columns, n_rounded, sums):  # pragma: no cover - compiled
         sums[i] += total
 
 
+@compiled(nogil=True)
+def _add_columns(bits, n_rounded, sums):  # pragma: no cover - compiled
+    for i in range(bits.shape[0]):
+        for j in range(bits.shape[1]):
+            sums[j] += _mix(_rounded(bits[i, j], n_rounded))
+
+
 @np.errstate(over="ignore")
 def _columns_by_content(X: Matrix) -> np.ndarray:
     """(d,) hashes of the columns of all rows, in any order of the rows; zeros add nothing."""
@@ -106,9 +113,7 @@ def _columns_by_content(X: Matrix) -> np.ndarray:
     else:
         for start in range(0, len(X), 1024):
             numbers = np.add(X[start : start + 1024], 0.0, dtype=np.float64)
-            sums += (
-                _mix(_rounded(numbers.view(np.uint64).ravel(), np.uint64(ROUNDED))).reshape(numbers.shape).sum(axis=0)
-            )
+            _add_columns(numbers.view(np.uint64), np.uint64(ROUNDED), sums)
     return _mix(sums)
 
 
