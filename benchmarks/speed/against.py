@@ -70,7 +70,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=10_000, help="training rows")
     parser.add_argument("--part-of", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.take:
+    if options.part_of:
         print(json.dumps(parts(options.rows)))
         return
     if options.other is None:
