@@ -217,7 +217,7 @@ def test_an_unknown_score_is_refused_with_the_known_ones():
 def test_cv_holds_groups_out_whole(cv):
     X, y, group = echoes(40, 3)
     model = GEMClassifierCV(**ONE | {"alphas": (1e-5,)}, cv=cv)
-    splits = class_splits(cv, y, np.unique(group, return_inverse=True)[1], seed=0)
+    splits = class_splits(cv, y, np.unique(group, return_inverse=True)[1], 0, np.arange(len(y)))
     assert len(splits) == (1 if cv == 0.25 else 4)
     assert not any(set(group[train]) & set(group[held_out]) for train, held_out in splits)
     honest, flattered = (model.fit(X, y, groups=groups).best_score_ for groups in (group, None))

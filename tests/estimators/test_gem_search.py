@@ -30,7 +30,7 @@ def test_the_grid_begins_with_the_most_regularised():
 def test_moments_of_common_rows_serve_every_split():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(90, 3)), np.arange(90) % 3
-    splits = class_splits(3, y, None, seed=0)
+    splits = class_splits(3, y, None, 0, np.arange(len(y)))
     patterns = common_rows(splits, 90)
     np.testing.assert_array_equal(np.sort(np.concatenate([rows for rows, _ in patterns])), np.arange(90))
     parts = [collect_moments(X[rows], y[rows], n_rows=90) for rows, _ in patterns]
@@ -45,6 +45,6 @@ def test_moments_of_common_rows_serve_every_split():
 def test_splits_that_cannot_be_are_refused():
     y = np.array([0] * 9 + [1])
     with pytest.raises(ValueError, match="at least two of every class"):
-        class_splits(0.2, y, None, seed=0)
+        class_splits(0.2, y, None, 0, np.arange(len(y)))
     with pytest.raises(ValueError, match="the smallest has 1"):
-        class_splits(3, y, None, seed=0)
+        class_splits(3, y, None, 0, np.arange(len(y)))

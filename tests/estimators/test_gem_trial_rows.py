@@ -9,15 +9,12 @@ from gem_data import bent, plain
 from eigenfeat import MultinomialLogit
 from eigenfeat.estimators.gem_trial_rows import (
     ROWS_A_CLASS,
-    SEARCH_ROWS,
     TrialFit,
     TrialRows,
-    left_out_splits,
-    sample_by_key,
     search_rows,
 )
 from eigenfeat.rows import ArrayRows
-from eigenfeat.rows.sampling import row_keys
+from eigenfeat.rows.keys import row_keys
 
 
 def trial_rows(X, y, weights=None, keys=None):
@@ -65,30 +62,6 @@ def test_groups_are_left_out_whole_and_count_as_many_rows_as_they_have():
     assert len(rows.splits) == 2 and rows.n_training == 150
     for train, out in rows.splits:
         assert not set(groups[train]) & set(groups[out])
-
-
-def test_a_class_is_never_left_out_whole():
-    y = np.array([0] * 20 + [1])
-    splits = left_out_splits(np.arange(21), y, 5)
-    assert len(splits) == 5 and all(1 in y[train] for train, _ in splits)
-    assert left_out_splits(np.zeros(6, dtype=int), np.arange(6) % 2, 5) == []
-
-
-def test_a_sample_is_of_different_rows_in_any_order_with_some_of_every_class():
-    rng = np.random.default_rng(0)
-    n = 4 * SEARCH_ROWS
-    X, y = rng.normal(size=(n, 2)), (np.arange(n) % 2000 == 0).astype(int)
-    keys = row_keys(X)
-    chosen = sample_by_key(keys, y, None, SEARCH_ROWS)
-    assert abs(len(chosen) - SEARCH_ROWS) < 5 and np.sum(y[chosen]) == 2
-    order = rng.permutation(n)
-    assert set(order[sample_by_key(keys[order], y[order], None, SEARCH_ROWS)]) == set(chosen)
-    repeated = np.repeat(np.arange(n), 1 + np.arange(n) % 3)
-    again = sample_by_key(keys[repeated], y[repeated], None, SEARCH_ROWS)
-    assert set(repeated[again]) == set(chosen) and len(again) == np.sum(1 + chosen % 3)
-    weights = np.ones(n)
-    weights[chosen[:100]] = 0
-    assert not set(sample_by_key(keys, y, weights, SEARCH_ROWS)) & set(chosen[:100])
 
 
 def test_many_classes_are_tried_on_more_rows():

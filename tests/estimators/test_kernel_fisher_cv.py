@@ -133,8 +133,8 @@ def test_folds_can_be_asked_for_where_leave_one_out_is_exact():
 
 
 def test_folds_of_several_classes_and_a_kernel_matrix():
-    K = np.exp(-0.05 * np.square(DIGITS[:150, None] - DIGITS[None, :150]).sum(axis=2))
-    search = kfd_search([1.0], kernel="precomputed", penalty="sparse", cv=3).fit(K, LABELS[:150])
+    K, folds = np.exp(-0.05 * np.square(DIGITS[:150, None] - DIGITS[None, :150]).sum(axis=2)), StratifiedKFold(3)
+    search = kfd_search([1.0], kernel="precomputed", penalty="sparse", cv=folds).fit(K, LABELS[:150])
     assert search.cv_decision_.shape == (150, 10)
-    named = kfd_search([1.0], [0.05], penalty="sparse", cv=3).fit(DIGITS[:150], LABELS[:150])
+    named = kfd_search([1.0], [0.05], penalty="sparse", cv=folds).fit(DIGITS[:150], LABELS[:150])
     np.testing.assert_allclose(search.cv_decision_, named.cv_decision_, atol=1e-4)

@@ -35,7 +35,9 @@ def test_candidates_are_given_or_a_grid_and_thirds_of_its_decades():
 def test_folds_are_those_of_ridge_regression():
     X, Y = small()
     alphas, folds = np.array([0.1, 10.0]), KFold(4)
-    choice = on_folds(X, Y, None, problem(X, Y, False), alphas, Settings("ridge"), folds, classes=False)
+    choice = on_folds(
+        X, Y, None, problem(X, Y, False), alphas, Settings("ridge"), folds, classes=False, order=np.arange(len(X))
+    )
     for alpha, errors in zip(alphas, choice.errors.T):
         scores = cross_val_score(Ridge(alpha), X, Y, cv=folds, scoring="neg_mean_squared_error")
         np.testing.assert_allclose(errors, -2 * scores, rtol=1e-8)

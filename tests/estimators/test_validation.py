@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import sparse
 
 from eigenfeat.estimators.validation import (
@@ -12,12 +10,12 @@ from eigenfeat.estimators.validation import (
     check_moments,
     check_priors,
     check_weights,
+    checked_group_keys,
     class_weights,
-    group_keys,
     left_out_keys,
 )
 from eigenfeat.moments import DenseMoments
-from eigenfeat.rows.sampling import row_keys
+from eigenfeat.rows.keys import row_keys
 
 X = np.arange(12.0).reshape(4, 3)
 
@@ -109,11 +107,10 @@ def test_moments():
 
 
 def test_groups_are_keys_of_their_own():
-    keys = group_keys(["a", "b", "a", "c"], X)
+    keys = checked_group_keys(["a", "b", "a", "c"], X)
     np.testing.assert_array_equal(keys == keys[0], [True, False, True, False])
-    np.testing.assert_array_equal(group_keys(None, X), row_keys(X))
     with pytest.raises(ValueError, match="inconsistent"):
-        group_keys([1, 2], X)
+        checked_group_keys([1, 2], X)
 
 
 def test_kernels_of_histograms():
@@ -124,38 +121,10 @@ def test_kernels_of_histograms():
             check_kernel_takes("chi2", rows)
 
 
-def test_equal_rows_of_a_continuous_table_are_left_out_together_in_either_precision():
+def test_equal_rows_of_a_continuous_table_are_left_out_together_and_those_of_cells_one_by_one():
     rows = np.random.default_rng(0).normal(size=(40, 3))
-    twice, labels = np.tile(rows, (2, 1)), np.arange(80) % 2
-    keys = left_out_keys(None, twice, labels, None)
+    labels = np.arange(80) % 2
+    keys = left_out_keys(row_keys(np.tile(rows, (2, 1))), labels, None)
     np.testing.assert_array_equal(keys[:40], keys[40:])
     assert len(np.unique(keys)) == 40
-    np.testing.assert_array_equal(left_out_keys(None, twice.astype(np.float32), labels, None), keys)
-    assert len(np.unique(left_out_keys(np.arange(80) // 20, twice, labels, None))) == 4
-
-
-@given(st.integers(0, 1000))
-def test_rows_of_few_cells_are_left_out_one_by_one_in_any_order(seed):
-    """A weight of zero is absence, and copies may change places."""
-    rng = np.random.default_rng(seed)
-    cells, labels = rng.integers(0, 2, size=(60, 2)).astype(float), rng.integers(0, 3, 60)
-    weights = rng.integers(0, 3, 60).astype(float)
-    keys = left_out_keys(None, cells, labels, weights)
-    assert len(np.unique(keys)) == 60
-    order = rng.permutation(60)
-    again = left_out_keys(None, cells[order], labels[order], weights[order])
-    rows = np.column_stack([cells, labels, weights])
-    np.testing.assert_array_equal(_sorted(rows, keys), _sorted(rows[order], again))
-    there = weights > 0
-    without = left_out_keys(None, cells[there], labels[there], weights[there])
-    np.testing.assert_array_equal(_sorted(rows[there], keys[there]), _sorted(rows[there], without))
-
-
-def _sorted(rows, keys):
-    return np.array(sorted(map(tuple, np.column_stack([rows, keys]))))
-
-
-def test_groups_stay_together_however_few_cells_there_are():
-    groups = np.arange(40) // 10
-    keys = left_out_keys(groups, np.zeros((40, 2)), np.arange(40) % 2, None)
-    assert len(np.unique(keys)) == 4 and (keys.reshape(4, 10) == keys[::10, None]).all()
+    assert len(np.unique(left_out_keys(row_keys(rows[np.arange(80) % 4]), labels, None))) == 80

@@ -7,7 +7,7 @@ from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
 from eigenfeat.features.columns import FEWEST_ROWS, SAMPLE_ROWS, asked_treatments, sample_size, treat_columns
 from eigenfeat.rows import ArrayRows
-from eigenfeat.rows.sampling import row_keys, sampled
+from eigenfeat.rows.sampling import sampled
 
 rng = np.random.default_rng(0)
 X = rng.normal([0, 5, -100], [1, 0.1, 30], size=(250, 3))
@@ -15,7 +15,7 @@ X = rng.normal([0, 5, -100], [1, 0.1, 30], size=(250, 3))
 
 def treat(X, columns="auto", weights=None):
     names = [f"x{j}" for j in range(X.shape[1])]
-    return treat_columns(sampled(ArrayRows(X, None, weights), 10_000, row_keys), columns, names)
+    return treat_columns(sampled(ArrayRows(X, None, weights), 10_000), columns, names)
 
 
 def treated(X, columns="auto", weights=None):

@@ -7,16 +7,14 @@ from scipy import sparse
 from eigenfeat.features.columns import treat_columns
 from eigenfeat.features.sparse_columns import UNSHIFTED
 from eigenfeat.rows import ArrayRows
-from eigenfeat.rows.sampling import row_keys, sampled
+from eigenfeat.rows.sampling import sampled
 
 rng = np.random.default_rng(0)
 COUNTS = rng.poisson(rng.uniform(0.1, 0.8, size=20), size=(400, 20)).astype(float)
 
 
 def treat(X, columns="auto", weights=None):
-    return treat_columns(
-        sampled(ArrayRows(X, None, weights), 10_000, row_keys), columns, [f"x{j}" for j in range(X.shape[1])]
-    )
+    return treat_columns(sampled(ArrayRows(X, None, weights), 10_000), columns, [f"x{j}" for j in range(X.shape[1])])
 
 
 def test_counts_are_treated_as_those_of_dense_rows_are():

@@ -109,7 +109,7 @@ def test_all_columns_are_priced_where_they_are_kept():
 @pytest.mark.parametrize("max_kept", [0, 8000])
 def test_the_columns_of_a_quarter_of_the_rows_come_first(max_kept, monkeypatch):
     monkeypatch.setattr(column_generation, "MAX_KEPT_ROWS", max_kept)
-    problem = small_problem("absolute", "sparse", 2.0, n=240)
+    problem = small_problem("absolute", "sparse", 1.0, n=240)
     cold = column_generation.solve(problem)
     monkeypatch.setattr(column_generation, "MAX_UNSAMPLED_ROWS", 100)
     warm = column_generation.solve(problem)

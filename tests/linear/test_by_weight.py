@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eigenfeat.linear.by_weight import evenness, heaviest, histogram, light_below
-from eigenfeat.rows.sampling import uniforms
+from eigenfeat.rows.keys import uniforms
 
 
 @given(st.integers(0, 10**6), st.floats(1e-6, 0.5))
@@ -38,7 +38,7 @@ def test_samples_keep_sums_unbiased_and_heavy_rows():
     masses = np.concatenate([np.full(5, 100.0), np.linspace(0, 1, 2000)])
     totals = []
     for seed in range(200):
-        chosen, least = heaviest(masses, uniforms(seed, 0, len(masses)), 300)
+        chosen, least = heaviest(masses, uniforms(np.arange(len(masses)), seed), 300)
         assert set(range(5)) <= set(chosen) and len(chosen) == 300
         totals.append(np.maximum(masses[chosen], least).sum())
     assert np.mean(totals) == pytest.approx(masses.sum(), rel=0.01)

@@ -38,7 +38,7 @@ def test_rows_are_where_they_fit(limit, free, where, monkeypatch):
     with eigenfeat.runtime(limit):
         decision = decide(source, N)
         rows = source.cache()
-    assert decision.where == where and decision.n_bytes == N * (4 * 8 + 16)
+    assert decision.where == where and decision.n_bytes == N * (4 * 8 + 24)
     assert (rows is source) == (where == "source")
     n_passes = source.n_passes
     for size in (64, None):

@@ -3,7 +3,7 @@
     python tests/same_models/store.py [case ...]
 
 The outputs stored are those of commit fa39703. A case is stored again only where a change of its results is meant, with
-the reason beside the case. Each estimator has a file, so that a change of one leaves the others alone.
+its reason (`stored_again`). Each estimator has a file, so that a change of one leaves the others alone.
 """
 
 from __future__ import annotations

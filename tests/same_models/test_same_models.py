@@ -8,6 +8,7 @@ from cases import CASES
 from recording import assert_same
 from row_inputs import close_cluster
 from store import stored
+from stored_again import STORED_AGAIN
 
 import eigenfeat
 
@@ -36,6 +37,11 @@ def test_same_model(name):
 
 def test_nothing_stored_is_left_out():
     assert outputs_by_case().keys() == CASES.keys()
+
+
+def test_cases_that_were_stored_again_are_there_once():
+    names = [name for some in STORED_AGAIN.values() for name in some]
+    assert len(names) == len(set(names)) and set(names) <= CASES.keys()
 
 
 def test_every_public_estimator_has_a_case():

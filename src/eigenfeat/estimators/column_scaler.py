@@ -14,7 +14,7 @@ from eigenfeat.estimators.streaming import is_stream, streamed
 from eigenfeat.estimators.validation import check_weights
 from eigenfeat.features.columns import WORDS, ColumnTable, sample_size, treat_columns
 from eigenfeat.rows.rows import ArrayRows, Rows
-from eigenfeat.rows.sampling import row_keys, sampled
+from eigenfeat.rows.sampling import sampled
 from eigenfeat.stages import Chain, Fitted, TreatedColumns
 
 COLUMNS_CONSTRAINT = [StrOptions(set(WORDS)), Mapping, "array-like"]
@@ -23,7 +23,7 @@ COLUMNS_CONSTRAINT = [StrOptions(set(WORDS)), Mapping, "array-like"]
 def learn_columns(estimator: Any, rows: Rows, columns: Any) -> tuple[TreatedColumns, ColumnTable]:
     """What is done to the columns of these rows, for an estimator that knows how many and what they are called."""
     names = check_feature_names_in(estimator, None)
-    return treat_columns(sampled(rows, sample_size(rows.n_columns), row_keys), columns, names)
+    return treat_columns(sampled(rows, sample_size(rows.n_columns)), columns, names)
 
 
 def treated_rows(stage: TreatedColumns, rows: Rows) -> Rows:
@@ -31,7 +31,7 @@ def treated_rows(stage: TreatedColumns, rows: Rows) -> Rows:
     if not isinstance(rows, ArrayRows):
         return Chain((stage,)).over(rows)
     treated = stage.apply(rows.X) if rows.is_sparse else Chain((stage,)).at(rows)
-    return ArrayRows(treated, rows.y, rows.weight)
+    return ArrayRows(treated, rows.y, rows.weight, rows.keys)
 
 
 class ColumnScaler(OneToOneFeatureMixin, FeaturesMixin, Estimator):

@@ -13,7 +13,7 @@ from eigenfeat.estimators.validation import check_weights
 from eigenfeat.features.column_basis import column_basis, n_values, required_pairs
 from eigenfeat.features.columns import sample_size
 from eigenfeat.rows.rows import ArrayRows, Rows
-from eigenfeat.rows.sampling import RowSample, row_keys, sampled
+from eigenfeat.rows.sampling import RowSample, sampled
 from eigenfeat.stages import Chain, FeatureLayer, Fitted
 
 N_KNOTS = 6
@@ -22,7 +22,7 @@ N_KNOTS = 6
 
 def basis_sample(rows: Rows) -> RowSample:
     """What a basis of the columns of these rows is learnt from."""
-    return sampled(rows, sample_size(rows.n_columns), row_keys)
+    return sampled(rows, sample_size(rows.n_columns))
 
 
 class ColumnSplines(FeaturesMixin, Estimator):

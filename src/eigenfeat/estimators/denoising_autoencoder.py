@@ -16,7 +16,8 @@ from eigenfeat.estimators.magnitudes import check_magnitudes
 from eigenfeat.estimators.streaming import is_stream, refuse_source, streamed
 from eigenfeat.estimators.validation import check_weights
 from eigenfeat.rows.block import concatenate
-from eigenfeat.rows.sampling import distinct_keys, row_keys, sampled
+from eigenfeat.rows.keys import distinct_keys, row_keys
+from eigenfeat.rows.sampling import sampled
 from eigenfeat.scores.autoencoder import HiddenLayer
 from eigenfeat.scores.choosing import (
     DEFAULT_LEVEL,
@@ -218,12 +219,12 @@ class DenoisingAutoencoder(ComponentsMixin, Estimator):
             blocks = concatenate(list(source.blocks()))
             return self._fit_rows(self._as_float32(blocks.X), blocks.weight)
         self._check_range(sums.low, sums.high)
-        some = sampled(source, MOST_HELD_OUT, row_keys)
+        some = sampled(source, MOST_HELD_OUT)
         self._choose(some.X.astype(np.float32), some.weight)
         trainer = self._new_trainer(sums.moments, self.n_hidden_, self.corruption_level_)
         trainer.observe_moments(sums.moments)
         n_held_out = min(MOST_HELD_OUT, int(self.validation_fraction * sums.n_rows)) if self.early_stopping else 0
-        held_out = sampled(source, n_held_out, row_keys) if n_held_out else None
+        held_out = sampled(source, n_held_out) if n_held_out else None
         last_key = -1 if held_out is None else int(row_keys(held_out.X).max())
         unit = sums.weight / sums.n_rows
 

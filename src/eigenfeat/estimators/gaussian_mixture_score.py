@@ -10,6 +10,7 @@ from sklearn.mixture import GaussianMixture
 from eigenfeat._sklearn import COUNT, NON_NEGATIVE, StrOptions, checked_fit
 from eigenfeat.estimators.edge import Estimator
 from eigenfeat.estimators.validation import check_weights
+from eigenfeat.rows.keys import row_order
 from eigenfeat.scores.gaussian import (
     DensePrecision,
     DiagonalPrecision,
@@ -123,10 +124,10 @@ class GaussianMixtureScore(DensityMixin, Estimator):
                 f"sample_weight cannot be used with n_mixture={self.n_mixture} and covariance_type="
                 f"{self.covariance_type!r}: fit without weights, or one Gaussian with covariance 'full' or 'diag'."
             )
-        elif self.covariance_type == "factor":
-            self.score_function_ = self._fit_factors(X)
         else:
-            self.score_function_ = self._fit_mixture(X)
+            X = X[row_order(X)]  # centres to start from are drawn
+            is_factor = self.covariance_type == "factor"
+            self.score_function_ = self._fit_factors(X) if is_factor else self._fit_mixture(X)
         return self
 
     def _fit_gaussian(self, X: np.ndarray, weight: np.ndarray | None) -> GaussianMixtureDensity:

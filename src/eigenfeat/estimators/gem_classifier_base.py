@@ -25,19 +25,26 @@ from eigenfeat.estimators.gem_streaming import (
     training_stream,
     warn_of_gaps,
 )
-from eigenfeat.estimators.gem_trial_rows import TrialRows, sample_by_key
-from eigenfeat.estimators.key_sketch import n_distinct
+from eigenfeat.estimators.gem_trial_rows import TrialRows
 from eigenfeat.estimators.memory import expected_of_settings, warn_of_memory
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.estimators.streaming import is_stream, refuse_beside_stream, with_class_weights
 from eigenfeat.estimators.unlabelled import beside
-from eigenfeat.estimators.validation import check_class_labels, check_weights, class_weights, left_out_keys
+from eigenfeat.estimators.validation import (
+    check_class_labels,
+    check_weights,
+    checked_group_keys,
+    class_weights,
+    left_out_keys,
+)
 from eigenfeat.features.column_basis import Pairs, column_basis, crossed_columns, n_values, required_pairs
 from eigenfeat.features.layer import direction_parts
 from eigenfeat.features.stack import Stack, StackSettings, fit_stack, largest_class, refuse_equal_members, timed
 from eigenfeat.moments import Moments
 from eigenfeat.rows.cache import CacheDecision
+from eigenfeat.rows.keys import n_distinct
 from eigenfeat.rows.rows import ArrayRows, Rows
+from eigenfeat.rows.sampling import ClassBounds
 from eigenfeat.scores.axes import ROWS_AN_AXIS, leading_axes
 from eigenfeat.solvers import DenseVectors
 from eigenfeat.stages import Affine, BaseMap, Beside, Chain, FeatureLayer, Fitted, GeometricMean, Softmax, Stage
@@ -91,7 +98,7 @@ class TrainingRows(ColumnsOfTraining):
         return TrialRows.of(self.rows, self.classes, self.own_keys, self.keys, self.events, self.searching)
 
     def screened(self, count: int) -> tuple[Rows, np.ndarray, np.ndarray]:
-        chosen = sample_by_key(self.own_keys, np.asarray(self.rows.y), self.rows.weight, count)
+        chosen = ClassBounds.within(self.own_keys, np.asarray(self.rows.y), self.rows.weight, count)
         return self.rows.take(chosen), self.keys[chosen], self.own_keys[chosen]
 
     def sample(self, count: int) -> tuple[Any, np.ndarray]:
@@ -167,8 +174,8 @@ class GEMClassifierBase(ScoresMixin, GEMFeaturesMixin):
             classes, codes = check_class_labels(y, weights, estimator=type(self).__name__)
         more = self._beside(X, weights, unlabelled)
         rows = self._treated(ArrayRows(X, codes, weights), more)
-        own_keys = left_out_keys(None, X, codes, weights)
-        keys = own_keys if groups is None else left_out_keys(groups, X, codes, weights)
+        own_keys = left_out_keys(rows.keys, codes, weights)
+        keys = own_keys if groups is None else checked_group_keys(groups, codes)
         events = check_events(subclass_labels, rows)
         return TrainingRows(rows, classes, own_keys, keys, events, self._treated_alike(more), self._searches)
 

@@ -21,6 +21,7 @@ from eigenfeat.estimators.search import keep_search
 from eigenfeat.estimators.streaming import stream_targets
 from eigenfeat.features.stack import Seconds, Stack, StackSettings, layer_moments, with_map
 from eigenfeat.moments import Moments, merged_moments
+from eigenfeat.rows.keys import key_order
 
 Tried = tuple[int, float, float]
 """A candidate by its place in the grid, its temperature and its score on the held-out rows of one split."""
@@ -238,9 +239,12 @@ class GEMClassifierCV(GEMClassifierBase):
     def _splits(self, training: Any, grouped: bool) -> list[Split]:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         rows: Any = training.rows
-        labels = rows.y if rows.random_access else stream_targets(training.raw)[0]
-        assert labels is not None
-        return class_splits(self.cv, labels, training.keys if grouped else None, seed)
+        if rows.random_access:
+            labels, order = rows.y, key_order(training.own_keys, rows.y, rows.weight)
+        else:
+            labels, weights, keys = stream_targets(training.raw.with_keys())
+            order = key_order(keys, labels, weights)
+        return class_splits(self.cv, labels, training.keys if grouped else None, seed, order)
 
     def _part_moments(self, training: Any, settings: StackSettings, rows: np.ndarray) -> Moments:
         chosen, first = training.part(rows, self._inputs).rows, settings.layers[0]

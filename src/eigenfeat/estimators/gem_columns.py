@@ -9,7 +9,6 @@ import numpy as np
 
 from eigenfeat.estimators.column_splines import N_KNOTS, basis_sample
 from eigenfeat.estimators.gem_trial_rows import TrialRows
-from eigenfeat.estimators.key_sketch import n_distinct
 from eigenfeat.features.column_basis import (
     Pairs,
     all_pairs,
@@ -25,6 +24,7 @@ from eigenfeat.features.column_basis import (
     summaries_of,
 )
 from eigenfeat.features.interactions import BINS, binned, class_targets, telling_pairs
+from eigenfeat.rows.keys import n_distinct
 from eigenfeat.rows.rows import Rows
 from eigenfeat.rows.sampling import RowSample
 

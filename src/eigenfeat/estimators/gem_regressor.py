@@ -155,7 +155,7 @@ class GEMRegressor(PredictionsMixin, MultiOutputMixin, GEMBase):
         rows: Any
         if is_stream(X):
             rows = streamed(self, X, y, sample_weight, "numbers")
-            y, weights = stream_targets(rows)
+            y, weights, _ = stream_targets(rows)
         else:
             X, y = self._check(X, y, multi_output=True, y_numeric=True)
             weights = check_weights(sample_weight, X)

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, StratifiedShuffleSplit, check_cv
 
-Split = tuple[np.ndarray, np.ndarray]
-"""Training and held-out rows of a trial."""
+from eigenfeat.rows.sampling import Split, splits_in_order
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ def grid(values: Grid) -> list[Candidate]:
     return [Candidate(*point) for point in product(*ordered)]
 
 
-def class_splits(cv: Any, codes: np.ndarray, groups: np.ndarray | None, seed: int) -> list[Split]:
+def class_splits(cv: Any, codes: np.ndarray, groups: np.ndarray | None, seed: int, order: np.ndarray) -> list[Split]:
     """Training and held-out rows of each trial, with rows of every class to train on.
 
     Parameters
@@ -65,6 +64,8 @@ def class_splits(cv: Any, codes: np.ndarray, groups: np.ndarray | None, seed: in
     groups : (n,) array or None
         Rows of equal value are held out together.
     seed : int
+    order : (n,) array of int
+        That rows are drawn in where ``cv`` is a number; a splitter of the user's sees them as they are.
 
     Raises
     ------
@@ -72,7 +73,8 @@ def class_splits(cv: Any, codes: np.ndarray, groups: np.ndarray | None, seed: in
         Where a class has too few rows, or is held out whole.
     """
     splitter = _splitter(cv, codes, groups is not None, seed)
-    splits = [(np.sort(train), np.sort(test)) for train, test in splitter.split(np.arange(len(codes)), codes, groups)]
+    order = order if isinstance(cv, float | int | np.integer) else np.arange(len(codes))
+    splits = list(splits_in_order(splitter, order, codes, groups))
     splits = splits[:1] if isinstance(cv, float) else splits
     if any(len(np.unique(codes[train])) < codes.max() + 1 for train, _ in splits):
         raise ValueError(

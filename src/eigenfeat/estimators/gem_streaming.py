@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,84 +13,19 @@ from sklearn.exceptions import ConvergenceWarning
 
 from eigenfeat._runtime.config import current
 from eigenfeat.estimators.gem_columns import ColumnsOfTraining
-from eigenfeat.estimators.gem_trial_rows import TrialRows, search_rows, taken_of_class
-from eigenfeat.estimators.key_sketch import CLASS_KEYS, DistinctKeys
+from eigenfeat.estimators.gem_trial_rows import TrialRows, search_rows
 from eigenfeat.estimators.memory import expected_of_settings
 from eigenfeat.estimators.streaming import encoded, may_load, streamed
-from eigenfeat.estimators.validation import FEW_DIFFERENT
 from eigenfeat.features.layer import LayerSettings
 from eigenfeat.features.stack import StackSettings
-from eigenfeat.rows.accumulators import Accumulator, ClassCounts
-from eigenfeat.rows.block import Block, concatenate
+from eigenfeat.rows.accumulators import ClassCounts
 from eigenfeat.rows.functions import SelectRows
 from eigenfeat.rows.rows import ArrayRows, Rows
-from eigenfeat.rows.sampling import row_keys
+from eigenfeat.rows.sampling import DifferentRows, sampled_by_class
 from eigenfeat.stages import Chain
 
 BASE_ROWS = 20_000
 """Rows of a stream that a base map of the user's is fitted to."""
-
-
-@dataclass(frozen=True)
-class RowKeysOf:
-    """Keys of the rows of a block: equal for equal rows, or, where rows repeat, of each in its place."""
-
-    by_place: bool = False
-
-    def __call__(self, block: Block) -> np.ndarray:
-        keys = row_keys(block.X, np.float32)
-        if not self.by_place:
-            return keys
-        return row_keys(np.column_stack([keys, np.arange(block.start, block.start + block.n_rows)]))
-
-
-@dataclass(eq=False)
-class TotalsAndKeys(Accumulator):
-    """Classes with their rows, and how many different rows there are of each and in all."""
-
-    totals: ClassCounts = field(default_factory=ClassCounts)
-    keys: DistinctKeys = field(default_factory=DistinctKeys)
-    by_class: dict[Any, DistinctKeys] = field(default_factory=dict)
-
-    def update(self, block: Block) -> None:
-        self.totals.update(block)
-        keys, labels = row_keys(block.X, np.float32), np.asarray(block.y)
-        if block.weight is not None:
-            keys, labels = keys[block.weight > 0], labels[block.weight > 0]
-        self.keys.add(keys)
-        for label in np.unique(labels).tolist():
-            self._of(label).add(keys[labels == label])
-
-    def merge(self, other: TotalsAndKeys) -> None:
-        self.totals.merge(other.totals)
-        self.keys.add(other.keys.smallest, other.keys.is_full)
-        for label, keys in other.by_class.items():
-            self._of(label).add(keys.smallest, keys.is_full)
-
-    def _of(self, label: Any) -> DistinctKeys:
-        return self.by_class.setdefault(label, DistinctKeys(CLASS_KEYS))
-
-
-@dataclass(eq=False)
-class RowsBelow(Accumulator):
-    """Rows of positive weight whose key is at most that of their class."""
-
-    bounds: np.ndarray
-    keys: RowKeysOf
-    kept: list[Block] = field(default_factory=list)
-    own_keys: list[np.ndarray] = field(default_factory=list)
-
-    def update(self, block: Block) -> None:
-        keys = self.keys(block)
-        taken = keys <= self.bounds[block.y]
-        chosen = np.flatnonzero(taken if block.weight is None else taken & (block.weight > 0))
-        if len(chosen):
-            self.kept.append(block.take(chosen))
-            self.own_keys.append(keys[chosen])
-
-    def merge(self, other: RowsBelow) -> None:
-        self.kept = [*self.kept, *other.kept]
-        self.own_keys = [*self.own_keys, *other.own_keys]
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +37,7 @@ class StreamedTraining(ColumnsOfTraining):
     raw : Rows
         As the user's columns are, labelled with indices into the classes.
     classes : (k,) array
-    seen : TotalsAndKeys
+    seen : DifferentRows
         Of these.
     rows : Rows
         After the treatment of columns, and behind a base map.
@@ -114,7 +49,7 @@ class StreamedTraining(ColumnsOfTraining):
 
     raw: Rows
     classes: np.ndarray
-    seen: TotalsAndKeys
+    seen: DifferentRows
     rows: Any
     treatment: Chain
     searching: bool = True
@@ -124,17 +59,9 @@ class StreamedTraining(ColumnsOfTraining):
     more = None
 
     @property
-    def n_present(self) -> int:
-        return int(self.raw.class_counts.counts.sum())  # type: ignore[union-attr]
-
-    @property
-    def _repeats(self) -> bool:
-        """Whether rows are cells that many fall into: then each counts, as it does in memory."""
-        return self.seen.keys.count < FEW_DIFFERENT * self.n_present
-
-    @property
     def n_different(self) -> int:
-        return self.n_present if self._repeats else self.seen.keys.count
+        """Different rows; where rows are cells that many fall into, each counts, as it does in memory."""
+        return self.seen.n_present if self.seen.are_cells else self.seen.keys.count
 
     @cached_property
     def trials(self) -> TrialRows:
@@ -148,20 +75,10 @@ class StreamedTraining(ColumnsOfTraining):
 
     def sample(self, count: int) -> tuple[ArrayRows, np.ndarray]:
         """About ``count`` different rows, of every class those with the smallest keys, treated, and their keys."""
-        found = self.raw.reduce(RowsBelow(self._bounds(count), RowKeysOf(self._repeats)), "sample of rows")
-        block = concatenate(found.kept)
+        block = sampled_by_class(self.raw, self.seen, count)
+        assert block.keys is not None
         rows = self.treatment.at(block.X) if self.treatment.stages else block.X
-        return ArrayRows(rows, block.y, block.weight), np.concatenate(found.own_keys)
-
-    def _bounds(self, count: int) -> np.ndarray:
-        """The largest key that is taken of each class."""
-        if self.n_different <= count:
-            return np.full(len(self.classes), np.iinfo(np.int64).max)
-        if self._repeats:
-            return np.full(len(self.classes), int(2**31 * count / self.n_present))
-        sketches = [self.seen.by_class[label] for label in self.classes.tolist()]
-        taken = [taken_of_class(count, self.n_different, sketch.count) for sketch in sketches]
-        return np.array([sketch.smallest[min(n, len(sketch.smallest)) - 1] for sketch, n in zip(sketches, taken)])
+        return ArrayRows(rows, block.y, block.weight, block.keys), block.keys
 
     def behind(self, rows: Rows) -> StreamedTraining:
         return replace(self, rows=rows)
@@ -174,10 +91,10 @@ class StreamedTraining(ColumnsOfTraining):
         return replace(self, raw=raw, rows=inputs.over(raw))
 
 
-def training_stream(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, TotalsAndKeys]:
+def training_stream(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, DifferentRows]:
     """Return rows with codes for labels, and what is known of them: one pass."""
     source = streamed(estimator, X, y, sample_weight, "classes")
-    seen = source.reduce(TotalsAndKeys(), "labels")
+    seen = source.reduce(DifferentRows(), "labels")
     return encoded(source, seen.totals, type(estimator).__name__), seen
 
 

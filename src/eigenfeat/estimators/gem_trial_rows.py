@@ -12,12 +12,13 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from eigenfeat.estimators.gem_trials import LeftOut
-from eigenfeat.estimators.key_sketch import CLASS_KEYS, DistinctKeys, n_distinct
 from eigenfeat.estimators.multinomial_logit import MultinomialLogit
 from eigenfeat.features.stack import Known, StackSettings, fit_stack, layer_moments
 from eigenfeat.linear.row_basis import RowBasis, is_wide
 from eigenfeat.moments import Moments
+from eigenfeat.rows.keys import n_distinct
 from eigenfeat.rows.rows import ArrayRows, Rows
+from eigenfeat.rows.sampling import ClassBounds, Split, ranked_splits
 from eigenfeat.stages import Chain
 
 SEARCH_ROWS, SEARCH_SHARE, MOST_SEARCH_ROWS = 3000, 0.4, 5000
@@ -38,9 +39,6 @@ MANY_NUMBERS = 50_000
 """Features of a trial, rows times columns, above which they are held in float32: products take half the time, and
 rounding moves penalties and temperatures by some 1e-5."""
 
-
-Split = tuple[np.ndarray, np.ndarray]
-"""Training and left-out rows of a trial."""
 
 Solved = tuple[Moments, Known]
 """What trials of one recipe share: moments of a split, and as many directions as any of them takes."""
@@ -124,7 +122,7 @@ class TrialRows:
         ``searching`` says whether settings are chosen, or the temperature of given ones.
         """
         count = search_rows(rows.n_rows, len(classes), searching)
-        chosen = sample_by_key(own_keys, np.asarray(rows.y), rows.weight, count)
+        chosen = ClassBounds.within(own_keys, np.asarray(rows.y), rows.weight, count)
         sample, events = rows.take(chosen), None if events is None else events[chosen]
         return cls.of_sample(sample, classes, own_keys[chosen], keys[chosen], events)
 
@@ -140,7 +138,7 @@ class TrialRows:
         """All of these rows."""
         n_different = n_distinct(own_keys)
         n_parts, n_tried = next((parts, tried) for most, parts, tried in FOLDS if n_different <= most)
-        splits = left_out_splits(keys, np.asarray(sample.y), n_parts)[:n_tried]
+        splits = ranked_splits(keys, np.asarray(sample.y), n_parts)[:n_tried]
         n_training = float(np.mean([n_distinct(own_keys[train]) for train, _ in splits])) if splits else 0.0
         return cls(sample, classes, keys, splits, n_training, events)
 
@@ -214,40 +212,6 @@ def search_rows(n_rows: int, n_classes: int, searching: bool = True) -> int:
     """Different rows that settings are tried on, of so many; fewer will do for the temperature of given ones."""
     of_many = min(SHARE_OF_MANY * n_rows, MOST_OF_MANY) if searching else 0
     return int(np.clip(SEARCH_SHARE * n_rows, SEARCH_ROWS, max(MOST_SEARCH_ROWS, of_many, ROWS_A_CLASS * n_classes)))
-
-
-def taken_of_class(count: int, n_different: int, n_own: int) -> int:
-    """Of ``count`` different rows the share of a class that has ``n_own``."""
-    return min(max(2, round(count / n_different * n_own)), n_own)
-
-
-def left_out_splits(keys: np.ndarray, labels: np.ndarray, n_parts: int) -> list[Split]:
-    """Training and left-out rows by the rank of their keys; a class without a row to train on is never left out."""
-    splits = []
-    _, ranks = np.unique(keys, return_inverse=True)
-    for part in range(n_parts):
-        out = ranks % n_parts == part
-        trained = np.bincount(labels[~out], minlength=labels.max() + 1) > 0
-        out &= trained[labels]
-        if out.any():
-            splits.append((np.flatnonzero(~out), np.flatnonzero(out)))
-    return splits
-
-
-def sample_by_key(keys: np.ndarray, labels: np.ndarray, weights: np.ndarray | None, count: int) -> np.ndarray:
-    """Rows of positive weight, at most about ``count`` different ones: of every class those with the smallest keys."""
-    present = np.arange(len(keys)) if weights is None else np.flatnonzero(weights)
-    n_different = n_distinct(keys[present])
-    if n_different <= count:
-        return present
-    chosen = []
-    for c in np.unique(labels[present]):
-        own = present[labels[present] == c]
-        different = DistinctKeys(CLASS_KEYS)
-        different.add(keys[own])
-        n_taken = taken_of_class(count, n_different, different.count)
-        chosen.append(own[keys[own] <= different.smallest[n_taken - 1]])
-    return np.sort(np.concatenate(chosen))
 
 
 def _held(rows: Rows) -> Rows:

@@ -222,8 +222,7 @@ class KernelFisherClassifier(KernelDiscriminant, KernelRegression):
             loss over centres by the solver "nystrom", a pass an iteration; see `docs/scaling.md`.
         y : (n,) array
         sample_weight : (n,) array, optional
-            An integer weight equals that many copies of the row, but for centres and terms that are drawn, which
-            go by the place of a row.
+            An integer weight equals that many copies of the row, but for centres and terms that are drawn.
 
         Returns
         -------

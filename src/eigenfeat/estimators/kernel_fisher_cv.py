@@ -164,7 +164,7 @@ class KernelFisherClassifierCV(KernelDiscriminant):
         ----------
         X, y, sample_weight
             As for `KernelFisherClassifier.fit`. An integer weight equals that many copies of the row, all left out
-            together by folds; folds that are drawn are other ones for other rows, or for these in another order.
+            together by folds; folds that are drawn are other ones for other rows.
 
         Returns
         -------
@@ -194,7 +194,7 @@ class KernelFisherClassifierCV(KernelDiscriminant):
         if self.cv is None and not subset.SOLVER.unmet(problem, DEFAULTS):
             return exactly
         if self.cv is None or isinstance(self.cv, Integral):
-            return ByFolds(StratifiedKFold(self.cv or 5, shuffle=True, random_state=seed))
+            return ByFolds(StratifiedKFold(self.cv or 5, shuffle=True, random_state=seed), by_key=True)
         if not hasattr(self.cv, "split") and self.alphas is None and self.gammas is None and problem.n_rows > FEW_ROWS:
             raise ValueError(
                 f"cv is a list of splits of all {problem.n_rows} rows, of which a quarter are screened: give alphas or "

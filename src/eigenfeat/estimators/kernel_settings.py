@@ -78,9 +78,7 @@ def posed(
     )
     asked_for = settings.centers is not None or settings.n_centers is not None
     if asked_for or draws_centers(settings.solver, problem, DEFAULTS):
-        problem = replace(
-            problem, centers=_centers(settings, kernel, weights, targets.shape[1], check_random_state(random_state))
-        )
+        problem = replace(problem, centers=_centers(settings, problem, weights, check_random_state(random_state)))
     return _over_moved_rows(problem, settings.expand_over) if problem.invariances else problem
 
 
@@ -133,19 +131,19 @@ def default_centers(n_rows: int, n_outputs: int) -> int:
 
 
 def _centers(
-    settings: KernelSettings, kernel: KernelRows, weights: np.ndarray, n_outputs: int, draw: np.random.RandomState
+    settings: KernelSettings, problem: KernelProblem, weights: np.ndarray, draw: np.random.RandomState
 ) -> np.ndarray:
     """Row numbers or points of a restricted expansion; rows of weight zero are not there."""
-    there = np.flatnonzero(weights > 0)
-    n = len(there)
+    kernel = problem.kernel
     if settings.centers is not None and not isinstance(settings.centers, str):
         return _given_centers(np.asarray(settings.centers), kernel)
-    n_centers = min(n, settings.n_centers or default_centers(n, n_outputs))
+    there = problem.in_order(np.flatnonzero(weights > 0))
+    n = len(there)
+    n_centers = min(n, settings.n_centers or default_centers(n, problem.targets.shape[1]))
     if settings.centers == "kmeans" and n_centers < n:
         model = MiniBatchKMeans(n_centers, batch_size=max(1024, 2 * n_centers), n_init=1, random_state=draw)
-        rows = kernel.rows if n == len(kernel) else kernel.rows[there]
         share = None if np.ptp(weights[there]) == 0 else weights[there]
-        return model.fit(rows, sample_weight=share).cluster_centers_.astype(kernel.dtype)
+        return model.fit(kernel.rows[there], sample_weight=share).cluster_centers_.astype(kernel.dtype)
     return np.sort(there[_drawn(weights[there], n_centers, draw)])
 
 

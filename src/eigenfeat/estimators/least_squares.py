@@ -147,13 +147,20 @@ class LeastSquaresTransformer(LeastSquaresBase):
         if self.penalty in SPARSE_PENALTIES:
             return self._on_folds(X, y, weights, quotient, None).best, None
         if min(quotient.rows.shape) <= DECOMPOSED:
-            choice = by_leave_one_out(quotient, max_rows=LEFT_OUT)
+            few = self._drawn(X, y, weights, LEFT_OUT) if X.shape[0] > LEFT_OUT else None
+            choice = by_leave_one_out(quotient, few=few)
             return choice.best, choice.spectrum
         # The best ridge is one of noise over signal, which do not change with the number of rows.
-        some = np.sort(np.random.default_rng(0).permutation(X.shape[0])[:DECOMPOSED])
+        some = self._drawn(X, y, weights, DECOMPOSED)
         fewer = X[some][:, some] if self.kernel == "precomputed" else X[some]
         _, smaller = clone(self)._posed(fewer, y[some], None if weights is None else weights[some], None)
         return by_leave_one_out(smaller).best, None
+
+    def _drawn(self, X, y, weights, count: int) -> np.ndarray:
+        """So many rows, drawn with a fixed seed from those of positive weight."""
+        order = self._order(X, y, weights)
+        present = order if weights is None else order[weights[order] > 0]
+        return np.sort(np.random.default_rng(0).permutation(present)[:count])
 
 
 @documented

@@ -37,6 +37,7 @@ from eigenfeat.least_squares.spectrum import RowSpectrum, decompose
 from eigenfeat.least_squares.targets import reduce
 from eigenfeat.moments import CrossMoments, Moments
 from eigenfeat.quotients import Quotient, Regularisation
+from eigenfeat.rows.keys import row_keys, row_order
 from eigenfeat.rows.rows import Rows
 from eigenfeat.stages import Affine, Chain, Fitted, KernelExpansion
 from eigenfeat.stages.kernels import CONDITIONAL, KERNELS, Kernel, KernelRows, default_gamma
@@ -227,7 +228,23 @@ class LeastSquaresBase(ComponentsMixin, Estimator):
             alphas = self._sparse_alphas(quotient, 21)[1:]
         kernel = None if self.kernel is None else self._kernel_matrix(X, weights)
         classes = not self._multi_output
-        return on_folds(X, y, weights, quotient, alphas, self._settings(), cv, classes=classes, kernel=kernel)
+        return on_folds(
+            X,
+            y,
+            weights,
+            quotient,
+            alphas,
+            self._settings(),
+            cv,
+            classes=classes,
+            order=self._order(X, y, weights),
+            kernel=kernel,
+        )
+
+    def _order(self, X, y, weights) -> np.ndarray:
+        """The order of the rows that they are drawn and split in: nothing depends on the one they came in."""
+        keys_of_y = row_keys(y if y.ndim == 2 else np.unique(y, return_inverse=True)[1][:, None])
+        return row_order(X, keys_of_y, weights=weights, kernel=self.kernel == "precomputed")
 
     def _check_combination(self) -> None:
         if self.kernel is not None and self.penalty in SPARSE_PENALTIES:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 from scipy.linalg import eigh
@@ -14,6 +15,7 @@ from eigenfeat.least_squares.paths import Settings
 from eigenfeat.least_squares.penalised import aligned_targets
 from eigenfeat.least_squares.quotient import LeastSquaresQuotient
 from eigenfeat.least_squares.spectrum import RowSpectrum, decompose
+from eigenfeat.rows.sampling import splits_in_order
 
 #: Up to so many rows or columns, whichever are fewer, a decomposition of all rows is worth its time by default.
 DECOMPOSED = 2_000
@@ -45,11 +47,14 @@ class Choice:
 
 
 def by_leave_one_out(
-    quotient: LeastSquaresQuotient, alphas: np.ndarray | None = None, max_rows: int | None = None
+    quotient: LeastSquaresQuotient, alphas: np.ndarray | None = None, few: np.ndarray | None = None
 ) -> Choice:
-    """Exact leave-one-out errors of a ridge, by default of a grid scaled to the rows and refined where it is best."""
+    """Exact leave-one-out errors of a ridge, by default of a grid scaled to the rows and refined where it is best.
+
+    ``few`` are the rows that are left out, where these are not all.
+    """
     spectrum = decompose(quotient.rows)
-    leave_one_out = LeaveOneOut(quotient, spectrum, max_rows)
+    leave_one_out = LeaveOneOut(quotient, spectrum, few)
     if alphas is None:
         alphas, errors = search(leave_one_out.errors, decades(spectrum.singular_values**2))
     else:
@@ -67,14 +72,20 @@ def on_folds(
     cv=None,
     *,
     classes: bool,
+    order: np.ndarray,
     kernel: np.ndarray | None = None,
 ) -> Choice:
-    """Errors on held-out folds: of any penalty, and with the kernel matrix of X where there is one."""
+    """Errors on held-out folds: of any penalty, and with the kernel matrix of X where there is one.
+
+    A number of folds is cut from the rows in this order.
+    """
     targets = aligned_targets(quotient, settings.solve(quotient)) if settings.is_sparse else quotient.targets.factor
     root = quotient.rows.root[: X.shape[0]]
     with np.errstate(divide="ignore"):
         unweighted = targets[: X.shape[0]] * np.where(root > 0, 1 / root, 0)[:, None]
-    folds = list(check_cv(cv, y, classifier=classes).split(X, y))
+    splitter = check_cv(cv, y, classifier=classes)
+    drawn = cv is None or isinstance(cv, Integral)
+    folds = list(splits_in_order(splitter, order, y if classes else None) if drawn else splitter.split(X, y))
     inputs = X if kernel is None else _feature_vectors(kernel)
     return Choice(alphas, fold_errors(inputs, unweighted, weights, folds, alphas, quotient.shift, settings))
 

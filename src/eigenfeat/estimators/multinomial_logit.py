@@ -20,15 +20,14 @@ from eigenfeat.estimators.streaming import is_stream, logit_rows, refuse_beside_
 from eigenfeat.estimators.validation import (
     check_class_labels,
     check_weights,
+    checked_group_keys,
     class_weights,
-    group_keys,
-    row_keys,
     warn_of_temperature,
 )
 from eigenfeat.linear.logit import PRECONDITIONERS, LogitFit, LogitSolver
 from eigenfeat.linear.steps import Step
 from eigenfeat.rows.accumulators import ClassCounts
-from eigenfeat.rows.rows import ArrayRows, Rows, as_rows
+from eigenfeat.rows.rows import Rows, as_rows
 from eigenfeat.stages import Affine, Chain, Fitted, Softmax
 
 
@@ -185,12 +184,12 @@ class MultinomialLogit(ScoresMixin, Estimator):
         """
         if is_stream(X) and not _has_random_access(X):
             refuse_beside_stream(groups=groups)
-            rows, keys, classes = logit_rows(self, X, y, sample_weight)
-            self._fit_rows(rows, keys)
+            rows, classes = logit_rows(self, X, y, sample_weight)
+            self._fit_rows(rows, None)
             self.classes_ = classes
             return self
         rows = self._labelled(X, y, sample_weight)
-        return self._fit_rows(rows, self._keys(rows, groups))
+        return self._fit_rows(rows, None if groups is None else checked_group_keys(groups, rows.y))
 
     @checked_fit
     def fit_rows(self, rows, keys=None, temperature=None):
@@ -200,9 +199,8 @@ class MultinomialLogit(ScoresMixin, Estimator):
         ----------
         rows : Rows
             With ``labels``, and ``weights`` where there are any; of a stream, labels are indices into the classes.
-        keys : (n,) array of int, or for a stream a function of blocks, optional
-            With smoothed labels: rows of equal key are left out together, the key modulo the number of parts decides
-            when. ``eigenfeat.estimators.validation.group_keys`` scatters groups of any type over such integers.
+        keys : (n,) array of int, optional
+            With smoothed labels: rows of equal key are left out together, by default equal rows; of a stream these are.
         temperature : float, optional
             What scores are multiplied by before they become probabilities, where it is known.
 
@@ -248,7 +246,8 @@ class MultinomialLogit(ScoresMixin, Estimator):
         """
         shared = clone(self)
         rows = shared._labelled(X, y, sample_weight)
-        yield from shared.alpha_path_rows(rows, alphas, shared._keys(rows, groups), calibrate=calibrate)
+        keys = None if groups is None else checked_group_keys(groups, rows.y)
+        yield from shared.alpha_path_rows(rows, alphas, keys, calibrate=calibrate)
 
     def alpha_path_rows(self, rows, alphas, keys=None, *, calibrate=True) -> Iterator[MultinomialLogit]:
         """`alpha_path` on rows that bring their labels and weights, as in `fit_rows`.
@@ -305,12 +304,6 @@ class MultinomialLogit(ScoresMixin, Estimator):
         else:
             X, y = self._check(X, y)
         return as_rows(X, y, check_weights(sample_weight, y))
-
-    def _keys(self, rows: Rows, groups) -> np.ndarray | None:
-        """Which rows are left out together: those of a group, or equal ones, wherever they stand."""
-        if groups is not None:
-            return group_keys(groups, rows.y)
-        return row_keys(rows.X) if self.label_smoothing and isinstance(rows, ArrayRows) else None
 
     def _scores(self, X) -> np.ndarray:
         X = self._check_new(X, streams=True)

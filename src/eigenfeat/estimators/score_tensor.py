@@ -17,7 +17,7 @@ from eigenfeat.estimators.score_tensor_base import ScoreCoordinates, in_spreads
 from eigenfeat.estimators.unlabelled import beside
 from eigenfeat.estimators.validation import check_weights
 from eigenfeat.features.maps import FeatureMap, as_feature_map
-from eigenfeat.rows.sampling import distinct_keys
+from eigenfeat.rows.keys import distinct_keys
 from eigenfeat.scores.components import unit_columns
 from eigenfeat.scores.cross_tensor import StreamedTensor, centred_labels, merged_rows
 from eigenfeat.scores.decomposition import Search

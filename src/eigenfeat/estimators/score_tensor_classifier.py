@@ -21,7 +21,7 @@ from eigenfeat.estimators.validation import (
 )
 from eigenfeat.features.maps import FeatureMap, as_feature_map
 from eigenfeat.linear.calibration import best_temperature, left_out_parts
-from eigenfeat.rows.sampling import distinct_keys
+from eigenfeat.rows.keys import distinct_keys, row_keys
 from eigenfeat.scores.cross_tensor import merged_rows
 from eigenfeat.scores.tensors import ScoreFunction
 from eigenfeat.stages import Fitted, Softmax
@@ -228,8 +228,7 @@ class ScoreTensorClassifier(ScoresMixin, Estimator):
 
     def _parts(self, X: Any, codes: np.ndarray, weight: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Rows to leave out and the others, among which every class is."""
-        keys = left_out_keys(None, X, codes, weight)
-        for part in left_out_parts(len(codes), np.random.RandomState(0), keys):
+        for part in left_out_parts(left_out_keys(row_keys(X), codes, weight)):
             part = part[weight[part] > 0]
             rest = np.setdiff1d(np.flatnonzero(weight > 0), part)
             if len(part) and len(np.unique(codes[rest])) == len(self.classes_):

@@ -79,7 +79,7 @@ class SlicedInverseRegression(QuotientTransformer):
 
     def _labelled(self, source: Rows) -> Rows:
         """Two passes: the quantiles of y, which is held for that, then the rows in their slices."""
-        labels, weights = stream_targets(source)
+        labels, weights, _ = stream_targets(source)
         return as_rows(source, self._labels(labels, weights), weights)
 
     # No partial_fit: slices are cut at quantiles of all of y.

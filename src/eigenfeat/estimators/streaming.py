@@ -17,7 +17,6 @@ from eigenfeat.rows.block import Block, Matrix, dense
 from eigenfeat.rows.dask import dask_rows, is_dask
 from eigenfeat.rows.functions import EncodeLabels
 from eigenfeat.rows.rows import Rows
-from eigenfeat.rows.sampling import row_keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,24 +183,23 @@ def may_load(rows: Rows) -> bool:
     return rows.is_local and not rows.is_sparse
 
 
-def logit_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, Any, np.ndarray]:
-    """What a `MultinomialLogit` is fitted to, keys of its rows, and its classes: a stream, or rows memory holds."""
+def logit_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, np.ndarray]:
+    """What a `MultinomialLogit` is fitted to, and its classes: a stream, or rows memory holds."""
     source = streamed(estimator, X, y, sample_weight, "classes")
     counts = source.reduce(ClassCounts(), "labels")
     stream, classes = encoded(source, counts, type(estimator).__name__), counts.classes
     if fits_memory(stream, counts, stream.n_columns):
         rows = stream.load()
-        keys = row_keys(rows.X) if estimator.label_smoothing else None
-        return replace(rows, y=classes[rows.y]), keys, classes
+        return replace(rows, y=classes[rows.y]), classes
     weighted = with_class_weights(stream, estimator.class_weight, classes)
-    return weighted, row_keys if estimator.label_smoothing else None, classes
+    return weighted, classes
 
 
-def stream_targets(source: Rows) -> tuple[np.ndarray, np.ndarray | None]:
-    """Targets and weights of a stream, the one thing of it that quantiles need whole: one pass."""
+def stream_targets(source: Rows) -> tuple[np.ndarray, np.ndarray | None, Any]:
+    """Targets, weights and keys, where they are there, of a stream, which quantiles and splits need whole: one pass."""
     block = source.map(_without_columns, n_columns=0).reduce(Collect(), "targets").block()
     assert block is not None
-    return np.asarray(block.y), block.weight
+    return np.asarray(block.y), block.weight, block.keys
 
 
 def _without_columns(block: Block) -> Block:

@@ -6,7 +6,6 @@ import warnings
 from numbers import Real
 
 import numpy as np
-from numpy.typing import DTypeLike
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
@@ -16,10 +15,7 @@ from eigenfeat.estimators.magnitudes import check_weight_magnitudes
 from eigenfeat.estimators.storage import check_targets
 from eigenfeat.linear.calibration import is_at_bound
 from eigenfeat.moments import Moments
-from eigenfeat.rows.sampling import row_keys
-
-FEW_DIFFERENT = 0.25
-"""Share of different rows below which a table is one of cells that rows fall into."""
+from eigenfeat.rows.keys import are_cells, copy_keys, group_keys
 
 
 def check_weights(sample_weight, X, *, dtype=np.float64) -> np.ndarray | None:
@@ -183,34 +179,20 @@ def check_moments(moments, needs_labels: bool, needs_fourth: bool, *, estimator:
         )
 
 
-def group_keys(groups, X, precision: DTypeLike = np.float64) -> np.ndarray:
-    """(n,) integers from the groups of the rows of X, equal for rows of one group; without groups, ``row_keys``."""
-    if groups is None:
-        return row_keys(X, precision)
+def checked_group_keys(groups, y) -> np.ndarray:
+    """(n,) keys of rows that are left out together, equal for rows of one group: one a label."""
     groups = column_or_1d(groups)
-    check_consistent_length(X, groups)
-    _, codes = np.unique(groups, return_inverse=True)
-    return row_keys(codes.reshape(-1, 1))
+    check_consistent_length(y, groups)
+    return group_keys(groups)
 
 
-def left_out_keys(groups, X, labels: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """(n,) integers, equal for rows that are left out together: those of one group; without groups, equal rows.
+def left_out_keys(keys: np.ndarray, labels: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """(n,) keys of rows that are left out together: equal rows, whose keys are given.
 
     Where fewer than a quarter of the rows differ, new rows will mostly be equal to known ones, which a row that is left
-    out must be allowed to as well: there the key is that of the row, its label, and how many such stand before it. Of
-    these the heavier stand first, wherever they are in X, so that neither the order of rows nor one without weight
-    matters. Rows are compared as float32, so that those of either type are left out alike.
+    out must be allowed to as well: there every copy has a key of its own.
     """
-    keys = group_keys(groups, X, np.float32)
-    present = keys if weights is None else keys[weights > 0]
-    if groups is not None or len(np.unique(present)) >= FEW_DIFFERENT * len(present):
-        return keys
-    order = np.lexsort((np.zeros(len(keys)) if weights is None else -weights, labels, keys))
-    is_first = np.append(True, (np.diff(keys[order]) != 0) | (np.diff(labels[order]) != 0))
-    place = np.arange(len(keys))
-    n_before = np.empty(len(keys), dtype=np.int64)
-    n_before[order] = place - np.maximum.accumulate(np.where(is_first, place, 0))
-    return row_keys(np.column_stack([keys, labels, n_before]))
+    return copy_keys(keys, labels, weights) if are_cells(keys, weights) else keys
 
 
 def warn_of_temperature(temperature: float, estimator: str) -> None:

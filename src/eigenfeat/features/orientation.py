@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from eigenfeat.features.class_samples import ClassShares, class_samples
 from eigenfeat.moments import Contrast, Moments
 from eigenfeat.rows.rows import Rows
+from eigenfeat.rows.sampling import class_samples
 from eigenfeat.solvers import Directions
 from eigenfeat.solvers.canonical import skewness_signs
 
@@ -43,7 +43,8 @@ def orient_by_skewness(
     if not wanted:
         return list(found)
     seen: list[list[Weighted]] = [[] for _ in found]
-    for c, sample in class_samples(rows, ClassShares.of(wanted, moments.counts, SAMPLE_ROWS, seed=0)):
+    most = np.where(np.isin(np.arange(moments.n_classes), list(wanted)), SAMPLE_ROWS, 0)
+    for c, sample in class_samples(rows, most, seed=0):
         own = np.ones(sample.n_rows) if sample.weight is None else sample.weight
         for directions, places, share, parts in zip(found, unsettled, shares, seen):
             if len(places) and share[c]:

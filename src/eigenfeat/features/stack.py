@@ -29,7 +29,7 @@ from eigenfeat.features.tangents import Transformation, tangent_moment
 from eigenfeat.moments import BoundedMoments, Moments, collect_moments, matrix_bytes, max_scatters
 from eigenfeat.moments.bounded import COPIES, FEWEST
 from eigenfeat.rows.rows import Rows
-from eigenfeat.rows.sampling import in_proportion, row_keys, sampled
+from eigenfeat.rows.sampling import in_proportion, sampled
 from eigenfeat.stages import Affine, Chain, FeatureLayer, Stage, WithConstant, layer_rows
 
 MAP_SAMPLE = 20_000
@@ -360,7 +360,7 @@ def _fitted_map(settings: LayerSettings, projection: Affine, rows: Rows | None) 
         return settings.feature_map.fit(np.zeros((2, projection.vectors.shape[1])))
     inputs = _with_constant(rows, settings.constant)
     if settings.feature_map.learns:
-        found = sampled(inputs, MAP_SAMPLE, row_keys)
+        found = sampled(inputs, MAP_SAMPLE)
         sample = found.X[in_proportion(found.weight)]
     else:
         sample = inputs.head(2).X

@@ -7,12 +7,12 @@ from itertools import product
 
 import numpy as np
 
-from eigenfeat.features.class_samples import ClassShares, class_samples
 from eigenfeat.features.pairs import Contrasts
 from eigenfeat.moments import Contrast, Mixture, Moments
 from eigenfeat.rows.accumulators import ClassCounts
 from eigenfeat.rows.block import Block, Matrix, dense
 from eigenfeat.rows.rows import Rows
+from eigenfeat.rows.sampling import class_samples
 
 SAMPLE_ROWS = 4000
 """Rows of a class that its centres are found from."""
@@ -88,7 +88,7 @@ def clustered(
 ) -> Subclasses:
     """Every class cut into ``count`` clusters by k-means, or fewer where it has few rows.
 
-    Centres are found on at most about `SAMPLE_ROWS` rows of a class, drawn by ``rng``; then every row goes to the
+    Centres are found on at most `SAMPLE_ROWS` different rows of a class, drawn by ``rng``; then every row goes to the
     nearest. Rows are labelled with indices into ``classes``, of which there are ``counts`` of positive weight.
     """
     centres = _centres(rows, counts, count, rng)
@@ -101,16 +101,18 @@ def clustered(
 
 def _centres(rows: Rows, counts: np.ndarray, count: int, rng: np.random.RandomState) -> dict[int, np.ndarray]:
     """Of the clusters of every class that has more than one."""
+    n_clusters = np.minimum(count, np.maximum(1, counts // ROWS_EACH)).astype(int)
+    samples = class_samples(rows, np.where(n_clusters > 1, SAMPLE_ROWS, 0), int(rng.randint(2**31 - 1)))
+    seeds = {c: int(rng.randint(2**31 - 1)) for c in np.flatnonzero(n_clusters > 1).tolist()}
+    return {c: _clusters(sample, n_clusters[c], seeds[c]) for c, sample in samples}
+
+
+def _clusters(sample: Block, count: int, seed: int) -> np.ndarray:
+    """Centres of the clusters of a class, fewer where it has no more different rows."""
     from sklearn.cluster import KMeans
 
-    n_clusters = np.minimum(count, np.maximum(1, counts // ROWS_EACH)).astype(int)
-    cut = np.flatnonzero(n_clusters > 1).tolist()
-    samples = class_samples(rows, ClassShares.of(cut, counts, SAMPLE_ROWS, int(rng.randint(2**31 - 1))))
-    seeds = {c: int(rng.randint(2**31 - 1)) for c in cut}
-    return {
-        c: KMeans(n_clusters[c], n_init=1, random_state=seeds[c]).fit(dense(sample.X)).cluster_centers_
-        for c, sample in samples
-    }
+    model = KMeans(min(count, sample.n_rows), n_init=1, random_state=seed)
+    return model.fit(dense(sample.X), sample_weight=sample.weight).cluster_centers_
 
 
 def nearest(rows: Matrix, labels: np.ndarray, centres: dict[int, np.ndarray]) -> np.ndarray:

@@ -97,6 +97,7 @@ def _worst(products: np.ndarray, limit: float, count: int) -> np.ndarray:
 class _Search:
     """Where violated columns are looked for: the pool, then random candidates, then all rows."""
 
+    problem: KernelProblem
     pool: ColumnPool
     limit: float
     draw: np.random.RandomState
@@ -112,7 +113,7 @@ class _Search:
         if len(known):
             return known
         others = pool.others()
-        sample = self.draw.permutation(others)[: self.n_candidates]
+        sample = self.draw.permutation(self.problem.in_order(others))[: self.n_candidates]
         for rows in (sample, others):
             if len(rows):
                 violated = rows[_worst(_products(pool.kernel, rows, tau), self.limit, self.n_columns)]
@@ -206,7 +207,7 @@ def path(
     wanted = request.filled(tol=1e-7, max_iter=10_000)
     used = UsedRows.of(problem)
     growing = _GrowingProgram(used.problem, wanted.tol, max_idle)
-    search = _Search(ColumnPool(used.problem.kernel), 0.0, request.draw(), n_candidates, n_columns)
+    search = _Search(used.problem, ColumnPool(used.problem.kernel), 0.0, request.draw(), n_candidates, n_columns)
     first = _first_rows(used.at_alpha(alphas[0]).problem, request)
     if len(first):
         growing.join(search.pool.positions(first), search.pool)
@@ -229,7 +230,7 @@ def _first_rows(problem: KernelProblem, request: KernelRequest) -> np.ndarray:
     """Rows whose columns the solution for a quarter of the rows has a use for; none where rows are few."""
     if problem.n_rows <= MAX_UNSAMPLED_ROWS:
         return np.empty(0, dtype=int)
-    rows = np.sort(np.random.RandomState(0).permutation(problem.n_rows)[: problem.n_rows // 4])
+    rows = np.sort(problem.order[np.random.RandomState(0).permutation(problem.n_rows)[: problem.n_rows // 4]])
     share = problem.weights[rows].sum() / problem.weights.sum()
     part = over_rows(replace(problem, alpha=problem.alpha * share), rows, None)
     return rows[solve(part, request).coefficients.any(axis=1)]

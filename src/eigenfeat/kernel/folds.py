@@ -12,6 +12,7 @@ from eigenfeat.kernel import linear, sparse_path, subset
 from eigenfeat.kernel.problem import DEFAULTS, KernelProblem, KernelRequest, KernelSolution
 from eigenfeat.kernel.search import codes_of, over_rows
 from eigenfeat.kernel.table import SOLVERS
+from eigenfeat.rows.sampling import splits_in_order
 
 
 def path(
@@ -31,10 +32,12 @@ def path(
 class ByFolds:
     """A `eigenfeat.kernel.search.LeftOut` by the folds of a splitter of scikit-learn's kind.
 
-    A fold that is left out takes its kernel functions along: centres that are rows are those of the other folds.
+    A fold that is left out takes its kernel functions along: centres that are rows are those of the other folds. With
+    ``by_key`` the splitter sees the rows in the order of their keys, else in the order the user gave them.
     """
 
     splitter: Any
+    by_key: bool = False
     costs_fits = True
 
     def __call__(self, problem: KernelProblem, alphas: Sequence[float], keep: bool = True) -> Iterator[KernelSolution]:
@@ -54,10 +57,10 @@ class ByFolds:
 
     def _outputs(self, problem: KernelProblem, alphas: Sequence[float]) -> np.ndarray:
         """(alphas, n, m): rows that are in several held-out folds have the mean, rows in none are refused."""
-        rows = np.arange(problem.n_rows)
+        order = problem.order if self.by_key else np.arange(problem.n_rows)
         total = np.zeros((len(alphas), *problem.targets.shape))
         times = np.zeros(problem.n_rows)
-        for fitted, held_out in self.splitter.split(rows[:, None], codes_of(problem.targets)):
+        for fitted, held_out in splits_in_order(self.splitter, order, codes_of(problem.targets)):
             part = over_rows(problem, fitted, centers_within(problem, fitted))
             expanded_over = fitted if part.centers is None else problem_points(problem, part, fitted)
             K = problem.kernel.block(held_out, expanded_over)

@@ -102,7 +102,7 @@ def solve(problem: KernelProblem, request: KernelRequest = DEFAULTS) -> KernelSo
     improvements: list[float] = []
     converged = False
     while terms.n_terms < max_terms and not converged:
-        candidates = np.flatnonzero(unused)
+        candidates = problem.in_order(np.flatnonzero(unused))
         if len(candidates) > N_CANDIDATES:
             candidates = draw.choice(candidates, N_CANDIDATES, replace=False)
         assessed = terms.assessed(candidates)

@@ -109,7 +109,7 @@ def _extend(
     n_added: int,
 ) -> int:
     """Add the best of some random candidates to the basis, one after another; how many."""
-    candidates = np.sort(draw.permutation(np.flatnonzero(basis.independent))[:n_candidates])
+    candidates = draw.permutation(problem.in_order(np.flatnonzero(basis.independent)))[:n_candidates]
     columns = basis.residual_columns(candidates)
     loss = problem.loss
     # At τ = 0 nothing tells the candidates apart: the residuals of the constant model do.

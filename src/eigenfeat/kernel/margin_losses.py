@@ -336,7 +336,7 @@ class HeldOutChoice:
 
 def held_out_alpha(problem: KernelProblem, loss: str, unit: float) -> HeldOutChoice:
     """Chosen along a path of warm-started fits, each weaker than the last, until held-out rows fare worse."""
-    order = np.random.RandomState(0).permutation(problem.n_rows)
+    order = problem.order[np.random.RandomState(0).permutation(problem.n_rows)]
     alphas = [unit * alpha for alpha in HELD_OUT_ALPHAS]
     if problem.n_rows <= 2 * SCREENED_ROWS:
         return _walked(problem, loss, alphas, order, 0.25)

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from eigenfeat.features.tangents import Transformation
 from eigenfeat.kernel.invariances import tangent_covariance, tangents
 from eigenfeat.kernel.losses import Loss, Squared
+from eigenfeat.rows.keys import row_order
 from eigenfeat.stages.kernels import KernelRows
 
 PENALTIES = ("function", "coefficients", "sparse")
@@ -46,6 +47,17 @@ class KernelProblem:
     @property
     def n_rows(self) -> int:
         return len(self.weights)
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """Numbers of the rows in the order of their keys: what is drawn is drawn from this."""
+        return row_order(self.kernel.rows, self.targets, weights=self.weights, kernel=self.kernel.precomputed)
+
+    def in_order(self, rows: np.ndarray) -> np.ndarray:
+        """Some of the rows, by number, in the order of their keys."""
+        chosen = np.zeros(self.n_rows, dtype=bool)
+        chosen[rows] = True
+        return self.order[chosen[self.order]]
 
     @property
     def expanded_over(self) -> np.ndarray:

@@ -32,7 +32,7 @@ class SampledRows:
     def __init__(self, problem: KernelProblem) -> None:
         centers = problem.expanded_over
         count = min(problem.n_rows, ROWS_A_CENTER * len(centers), max(len(centers), MAX_ENTRIES // len(centers)))
-        self.index = np.sort(np.random.RandomState(0).permutation(problem.n_rows)[:count])
+        self.index = np.sort(problem.order[np.random.RandomState(0).permutation(problem.n_rows)[:count]])
         rows = problem.kernel.block(self.index, centers)
         self.T: np.ndarray | None = None
         if problem.penalty == "function":

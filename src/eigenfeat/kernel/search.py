@@ -116,6 +116,7 @@ def alpha_unit(problem: KernelProblem) -> float:
     weights = problem.weights.astype(np.float64)
     if problem.penalty == "sparse":
         over = problem.expanded_over
+        over = over if over.ndim == 2 else problem.in_order(over)
         some = over if len(over) <= FEW_ROWS else over[np.linspace(0, len(over) - 1, FEW_ROWS).astype(int)]
         centred = problem.targets - weights @ problem.targets / weights.sum()
         pulls = problem.kernel.columns(some).astype(np.float64).T @ (weights[:, None] * centred)
@@ -124,7 +125,7 @@ def alpha_unit(problem: KernelProblem) -> float:
     if problem.penalty == "function":
         diagonal = np.abs(problem.kernel.diagonal().astype(np.float64))
     else:
-        there = np.flatnonzero(weights > 0)
+        there = problem.in_order(np.flatnonzero(weights > 0))
         some = there if len(there) <= FEW_ROWS else there[np.linspace(0, len(there) - 1, FEW_ROWS).astype(int)]
         weights = weights[some]
         diagonal = np.square(problem.kernel.block(some, problem.expanded_over).astype(np.float64)).sum(axis=1)
@@ -147,7 +148,9 @@ def screened(problem: KernelProblem) -> KernelProblem:
     if problem.n_rows <= FEW_ROWS:
         return problem
     kernel, key, draw = problem.kernel, codes_of(problem.targets), np.random.RandomState(0)
-    order = np.lexsort((draw.uniform(size=len(key)), key))
+    drawn = np.empty(len(key))
+    drawn[problem.order] = draw.uniform(size=len(key))
+    order = np.lexsort((drawn, key))
     order = order[problem.weights[order] > 0]
     firsts = order[np.unique(key[order], return_index=True)[1]]
     spread = order[np.linspace(0, len(order) - 1, min(n_rows, len(order))).astype(int)]

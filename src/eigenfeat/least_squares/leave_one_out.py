@@ -63,17 +63,15 @@ class LeaveOneOut:
     quotient : LeastSquaresQuotient
         Its own ridge stays whatever alpha is.
     spectrum : RowSpectrum
-    max_rows : int, optional
-        Of more rows so many, drawn with a fixed seed, are left out in turn.
+    few : array of int, optional
+        The rows that are left out in turn; all, where they are not given.
     """
 
-    def __init__(self, quotient: LeastSquaresQuotient, spectrum: RowSpectrum, max_rows: int | None = None) -> None:
+    def __init__(self, quotient: LeastSquaresQuotient, spectrum: RowSpectrum, few: np.ndarray | None = None) -> None:
         self.shift, self.spectrum = quotient.shift, spectrum
         self.weights = quotient.rows.root**2
         present = np.flatnonzero(self.weights > 0)
-        if max_rows is not None and len(present) > max_rows:
-            present = np.sort(np.random.default_rng(0).choice(present, max_rows, replace=False))
-        self.present = present
+        self.present = present if few is None else np.intersect1d(present, few)
         self.targets = quotient.targets
         coordinates = np.asarray(spectrum.project(quotient.targets), dtype=np.float64)
         # Of more targets than directions, combinations of them hold all that a ridge can change.

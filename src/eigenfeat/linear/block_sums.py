@@ -5,7 +5,7 @@ Every block has a `LogitObjective` of its own rows, made where the block is; wha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, field, fields
 from hashlib import blake2b
@@ -20,31 +20,25 @@ from eigenfeat.linear.objective import LogitObjective, row_losses
 from eigenfeat.linear.passes import Passes
 from eigenfeat.rows.accumulators import Accumulator
 from eigenfeat.rows.block import Block, concatenate
+from eigenfeat.rows.keys import keys_of, uniforms
 from eigenfeat.rows.rows import Decoder
-from eigenfeat.rows.sampling import uniforms
+from eigenfeat.rows.sampling import parts_of
 
 LAST_SCORES = LastScores()
 """Of the last passes for a gradient in this process."""
 
-Keys = Callable[[Any], np.ndarray]
-"""An integer for every row of a block."""
-
 
 @dataclass(frozen=True)
 class LeftOutRows:
-    """Rows whose key leaves this remainder."""
+    """The rows of one part of so many, cut by keys, and what they weigh of all."""
 
-    keys: Keys | int
-    modulus: int
-    remainder: int
+    n_parts: int
+    part: int
+    weight: float
 
     def of(self, block: Block) -> np.ndarray:
-        """Which rows of a block; without keys by a number drawn for the place of each."""
-        if isinstance(self.keys, int):
-            keys = (uniforms(self.keys, block.start, block.n_rows) * 2**31).astype(np.int64)
-        else:
-            keys = self.keys(block.X)
-        return keys % self.modulus == self.remainder
+        """Which rows of a block."""
+        return parts_of(keys_of(block), self.n_parts) == self.part
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,14 +105,14 @@ def digest_of(C: np.ndarray) -> bytes:
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """A block function: rows that count and whose number, drawn for their place, is below a share."""
+    """A block function: rows that count and whose number, drawn for their key, is below a share."""
 
     share: float
     seed: int
     left_out: LeftOutRows | None = None
 
     def __call__(self, block: Block) -> Block:
-        taken = uniforms(self.seed, block.start, block.n_rows) < self.share
+        taken = uniforms(keys_of(block), self.seed) < self.share
         if block.weight is not None:
             taken &= block.weight > 0
         if self.left_out is not None:
@@ -259,7 +253,7 @@ class CurvedSample(Accumulator):
         for part, objective in self.blocks.of(block):
             curvatures = objective.mean_curvature(objective.seen(self.C))
             masses = curvatures if self.scale is None else curvatures * objective.passes.row_squares(self.scale)
-            drawn = uniforms(self.seed, part.start, part.n_rows)
+            drawn = uniforms(keys_of(part), self.seed)
             chosen, _ = heaviest(masses, drawn, self.count + 1)
             if len(chosen):
                 self._add([part.take(chosen)], curvatures[chosen], masses[chosen], drawn[chosen])
@@ -287,18 +281,20 @@ class CurvedSample(Accumulator):
 
 
 @dataclass(eq=False)
-class Weight(Accumulator):
-    """Weight of the rows that count, as a share of all."""
+class PartWeights(Accumulator):
+    """What each of so many parts of the rows weighs."""
 
-    blocks: BlockObjectives
-    weight: float = 0.0
+    n_parts: int
+    weights: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.weights = np.zeros(self.n_parts)
 
     def update(self, block: Block) -> None:
-        for _, objective in self.blocks.of(block):
-            self.weight += float(objective.weights.sum())
+        self.weights += np.bincount(parts_of(keys_of(block), self.n_parts), block.weight, minlength=self.n_parts)
 
-    def merge(self, other: Weight) -> None:
-        self.weight += other.weight
+    def merge(self, other: PartWeights) -> None:
+        self.weights += other.weights
 
 
 @dataclass(eq=False)

@@ -10,6 +10,8 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
+from eigenfeat.rows.sampling import parts_of
+
 TEMPERATURES = (0.1, 100.0)
 """The range that is searched."""
 
@@ -21,19 +23,21 @@ DOUBT = 1e-3
 """Share of every label that may be any class: it keeps the temperature finite where every row is right."""
 
 
-def left_out_parts(n_rows: int, rng: np.random.RandomState, keys: np.ndarray | None = None) -> list[np.ndarray]:
+def parts_to_leave_out(n_rows: int) -> tuple[int, int]:
+    """In how many parts rows are cut by their keys, and how many of these are left out, one at a time."""
+    return (max(10, n_rows // MANY_ROWS), 1) if n_rows > MANY_ROWS else (N_FOLDS, N_FOLDS)
+
+
+def left_out_parts(keys: np.ndarray) -> list[np.ndarray]:
     """Rows to leave out, one part at a time.
 
-    By ``keys``, where given, instead of at random: rows of equal key are left out together, and whether a row is does
-    not depend on the others, so that a repeated row is as good as a row of twice the weight.
+    Rows of equal key are left out together, and whether a row is does not depend on the others, so that a repeated row
+    is as good as a row of twice the weight.
     """
-    if keys is None:
-        keys = rng.permutation(n_rows)
-    if n_rows > MANY_ROWS:
-        parts = [np.flatnonzero(keys % max(10, n_rows // MANY_ROWS) == 0)]
-    else:
-        parts = [np.flatnonzero(keys % N_FOLDS == fold) for fold in range(N_FOLDS)]
-    return [part for part in parts if 0 < len(part) < n_rows]
+    n_parts, n_left_out = parts_to_leave_out(len(keys))
+    part_of = parts_of(keys, n_parts)
+    parts = [np.flatnonzero(part_of == part) for part in range(n_left_out)]
+    return [part for part in parts if 0 < len(part) < len(keys)]
 
 
 def is_at_bound(temperature: float) -> bool:

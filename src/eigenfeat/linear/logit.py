@@ -41,6 +41,9 @@ CUT_SHORT = 0.5
 # Damping of few rows, in penalties, up to which the penalty decides: 11,000 columns of MNIST with plain labels have 5
 # at alpha 1e-3, and are quicker from a quarter of the rows, and 500 at 1e-5, where they are not.
 RULING_PENALTY = 10.0
+# Of the rows that a sample is to have, those that it has: of a stream with few different rows it may be a poor one, and
+# then none is better.
+LEAST_DRAWN = 0.5
 # Rows that tell how large columns are where a sample is drawn by that: what it lacks its damping makes up for.
 DAMPED_SCALE_ROWS = 10_000
 # What a halving of the curvature of all rows counts beside one of the rows that have any.
@@ -247,11 +250,12 @@ class LogitSolver:
 
         One, and nowhere, without smoothing. With it, the factor is found on rows left out of fits of their own, which
         share the preconditioner and what they learn of the curvature with the fit of all rows; the last of them ends
-        most of the way to its minimum. ``keys``, one of every row, say which are left out: see ``left_out_parts``.
+        most of the way to its minimum. ``keys``, one of every row, say which are left out, by default those of
+        the rows: see ``left_out_parts``.
         """
         if self.objective.smoothing == 0:
             return 1.0, None
-        parts = self.objective.left_out_parts(self._rng, keys)
+        parts = self.objective.left_out_parts(keys)
         if not parts:
             return 1.0, None
         self._set_alpha(alpha)
@@ -311,7 +315,10 @@ class LogitSolver:
             shares = scarce
         if not shares:
             return start
-        first = self._sample = objective.drawn(shares[-1], int(self._rng.randint(2**31 - 1)))
+        first = objective.drawn(shares[-1], int(self._rng.randint(2**31 - 1)))
+        if first.passes.n_rows < LEAST_DRAWN * shares[-1] * passes.n_rows:
+            return start
+        self._sample = first
         for share in shares:  # of the sample, the smallest first
             part = first if share == shares[-1] else first.drawn(share / shares[-1], int(self._rng.randint(2**31 - 1)))
             start = end_of_sample(part, start, partial(self._preconditioner_at, part), self._pairs)

@@ -9,7 +9,8 @@ is no such row.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -17,8 +18,8 @@ from eigenfeat._runtime.jit import jit
 from eigenfeat.linear.by_weight import evenness, heaviest, histogram, light_below
 from eigenfeat.linear.calibration import left_out_parts
 from eigenfeat.linear.passes import Passes
+from eigenfeat.rows.keys import are_cells, copy_keys, uniforms
 from eigenfeat.rows.rows import Rows
-from eigenfeat.rows.sampling import uniforms
 
 LIGHT_SHARE = 1e-4
 """Of the trace of the Hessian: the rows that hold no more are left out of products with it."""
@@ -70,8 +71,28 @@ class LogitPoint:
 
 
 @dataclass(frozen=True, eq=False)
+class KeysOfRows:
+    """Keys that rows are drawn by, made when somebody draws: those of copies where rows are cells that many fall into.
+
+    Labels and weights are those of all rows of the source.
+    """
+
+    source: Rows
+    labels: np.ndarray
+    weights: np.ndarray
+
+    @cached_property
+    def keys(self) -> np.ndarray:
+        keys = self.source.keys
+        return copy_keys(keys, self.labels, self.weights) if are_cells(keys, self.weights) else keys
+
+
+@dataclass(frozen=True, eq=False)
 class LogitObjective:
-    """F, for rows with labels 0..k-1 and weights that sum to one."""
+    """F, for rows with labels 0..k-1 and weights that sum to one.
+
+    ``drawn_by`` has the keys of all rows of the source, by default their own.
+    """
 
     passes: Passes
     labels: np.ndarray
@@ -79,6 +100,7 @@ class LogitObjective:
     n_classes: int
     alpha: float
     smoothing: float = 0.0
+    drawn_by: KeysOfRows | None = field(default=None, repr=False)
 
     @classmethod
     def of(
@@ -94,7 +116,8 @@ class LogitObjective:
         weights = np.ones(source.n_rows) if source.weight is None else source.weight
         passes = Passes(source, fit_intercept, None, batch_size, n_jobs)
         labels = np.asarray(source.y, np.intp)
-        return cls(passes, labels, weights / weights.sum(), n_classes, 0.0, smoothing)
+        drawn_by = KeysOfRows(source, labels, weights)
+        return cls(passes, labels, weights / weights.sum(), n_classes, 0.0, smoothing, drawn_by)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -105,22 +128,31 @@ class LogitObjective:
         return self._over(np.delete(np.arange(self.passes.n_rows), rows))
 
     def drawn(self, share: float, seed: int) -> LogitObjective:
-        """The same over about a share of the rows, drawn by their places, which are numbered anew."""
+        """The same over about a share of the rows, drawn by their keys; they are numbered anew."""
         sample = self._over(np.flatnonzero(self._uniforms(seed) < share))
         assert sample.passes.index is not None
         rows = self.passes.source.take(sample.passes.index)
-        return replace(sample, passes=replace(sample.passes, source=rows, index=None))
+        drawn_by = KeysOfRows(rows, sample.labels, sample.weights)
+        return replace(sample, passes=replace(sample.passes, source=rows, index=None), drawn_by=drawn_by)
 
     def _over(self, rows: np.ndarray) -> LogitObjective:
         weights = self.weights[rows]
         return replace(
-            self, passes=self.passes.of_rows(rows), labels=self.labels[rows], weights=weights / weights.sum()
+            self,
+            passes=self.passes.of_rows(rows),
+            labels=self.labels[rows],
+            weights=weights / weights.sum(),
+            drawn_by=self._keyed,
         )
 
+    @property
+    def _keyed(self) -> KeysOfRows:
+        return self.drawn_by or KeysOfRows(self.passes.source, self.labels, self.weights)
+
     def _uniforms(self, seed: int) -> np.ndarray:
-        """A number for every row, by its place among all rows, also those without weight."""
-        drawn = uniforms(seed, 0, self.passes.source.n_rows)
-        return drawn if self.passes.index is None else drawn[self.passes.index]
+        """A number for every row, by its key."""
+        keys = self._keyed.keys
+        return uniforms(keys if self.passes.index is None else keys[self.passes.index], seed)
 
     def penalised(self, C: np.ndarray) -> np.ndarray:
         """C with the row of the intercept set to zero."""
@@ -242,11 +274,13 @@ class LogitObjective:
 
     # ------------------------------------------------------------------ rows left out
 
-    def left_out_parts(self, rng: np.random.RandomState, keys: np.ndarray | None) -> list[np.ndarray]:
-        """Rows to leave out, one part at a time: see `eigenfeat.linear.calibration.left_out_parts`."""
-        if keys is not None and self.passes.index is not None:
-            keys = keys[self.passes.index]  # rows without weight are not there
-        return left_out_parts(self.passes.n_rows, rng, keys)
+    def left_out_parts(self, keys: np.ndarray | None) -> list[np.ndarray]:
+        """Rows to leave out, one part at a time: see `eigenfeat.linear.calibration.left_out_parts`.
+
+        By the keys of the rows where no others are given.
+        """
+        keys = self.passes.source.keys if keys is None else keys
+        return left_out_parts(keys if self.passes.index is None else keys[self.passes.index])  # of positive weight
 
     def scored(self, rows: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Scores, labels and weights of some rows."""

@@ -66,7 +66,7 @@ class RowBasis:
 
     @property
     def rows(self) -> ArrayRows:
-        return ArrayRows(self.factor.astype(self.source.dtype))
+        return ArrayRows(self.factor.astype(self.source.dtype), made_of=self.source)
 
     def combination(self, coordinates: np.ndarray) -> np.ndarray:
         """``c Qᵀ``: coefficients of the columns, one row a class."""

@@ -19,18 +19,18 @@ from eigenfeat.linear.block_sums import (
     CurvedSample,
     Draw,
     HessianProduct,
-    Keys,
     LeftOutRows,
     LossAndGradient,
     LossesAlong,
+    PartWeights,
     Scores,
-    Weight,
 )
 from eigenfeat.linear.by_weight import evenness, light_below
-from eigenfeat.linear.calibration import MANY_ROWS, N_FOLDS
+from eigenfeat.linear.calibration import parts_to_leave_out
 from eigenfeat.linear.objective import (
     LIGHT_SHARE,
     WORTH_CHOOSING,
+    KeysOfRows,
     LogitObjective,
     inverse_of_squares,
     share_to_scale_by,
@@ -40,7 +40,7 @@ from eigenfeat.linear.steps import part_way
 from eigenfeat.rows.accumulators import ClassCounts, Collect
 from eigenfeat.rows.block import concatenate, concatenate_and_free
 from eigenfeat.rows.cache import persisted
-from eigenfeat.rows.rows import Rows
+from eigenfeat.rows.rows import ArrayRows, Rows
 
 STEPS_A_PASS = 8
 """Halvings of a step that one pass tries together; twice as many in every further pass."""
@@ -173,26 +173,28 @@ class StreamedObjective:
         return evenness(point.curvatures)
 
     def drawn(self, share: float, seed: int) -> LogitObjective | StreamedObjective:
-        """The same over about a share of the rows, drawn by their places: in memory, or where the rows are."""
-        draw = Draw(share, seed, self.blocks.left_out)
+        """The same over about a share of the rows, drawn by their keys: in memory, or where the rows are."""
+        draw, keyed = Draw(share, seed, self.blocks.left_out), self.stored.with_keys()
         if self.stored.is_local:
-            block = concatenate_and_free(self.stored.reduce(Collect(draw), "rows to start from").blocks)
+            drawn = keyed.reduce(Collect(draw), "rows to start from").blocks
+            block = concatenate_and_free(drawn or [self.stored.head(1).take(slice(0))])
             labels = np.asarray(block.y, dtype=np.intp)
             weights = np.ones(block.n_rows) if block.weight is None else block.weight
-            passes = self.blocks.passes(block)
-            return LogitObjective(passes, labels, weights / weights.sum(), self.n_classes, self.alpha, self.smoothing)
-        stored = persisted(self.stored.map(draw, n_rows=None, class_counts=None))
+            drawn_by = KeysOfRows(ArrayRows(block.X, made_of=block.keys), labels, weights)
+            passes, shares = self.blocks.passes(block), weights / weights.sum()
+            return LogitObjective(passes, labels, shares, self.n_classes, self.alpha, self.smoothing, drawn_by)
+        stored = persisted(keyed.map(draw, n_rows=None, class_counts=None))
         totals = stored.reduce(ClassCounts(), "rows to start from")
         blocks = replace(self.blocks, total=float(totals.weights.sum()), left_out=None, name=uuid4().hex)
         return replace(self, passes=replace(self.passes, n_rows=totals.n_rows), stored=stored, blocks=blocks)
 
     def column_scale(self, most_rows: int | None = None) -> np.ndarray:
         share = share_to_scale_by(self.passes.n_rows, most_rows)
-        empty = ColumnSquares(self.blocks)
+        empty, stored = ColumnSquares(self.blocks), self.stored
         if share < 1:  # the draw leaves out who is left out
-            draw = Draw(share, 0, self.blocks.left_out)
+            draw, stored = Draw(share, 0, self.blocks.left_out), stored.with_keys()
             empty = ColumnSquares(replace(self.blocks, left_out=None), draw=draw)
-        return inverse_of_squares(self.stored.reduce(empty, "squares of columns").squares / share)
+        return inverse_of_squares(stored.reduce(empty, "squares of columns").squares / share)
 
     def curved_squares(self, point: StreamedPoint | None) -> np.ndarray:
         C = np.zeros(self.shape) if point is None else point.coefficients
@@ -203,26 +205,24 @@ class StreamedObjective:
     ) -> tuple[Passes, np.ndarray]:
         C = np.zeros(self.shape) if point is None else point.coefficients
         empty = CurvedSample(self.blocks, C, n_rows if scale is not None else self.passes.n_rows, seed, scale)
-        found = self.stored.reduce(empty, "rows of a Gram matrix").thinned()
+        found = self.stored.with_keys().reduce(empty, "rows of a Gram matrix").thinned()
         block = concatenate(found.kept)
         return self.blocks.passes(block), found.curvatures * np.maximum(1.0, found.least / found.masses)
 
     # ------------------------------------------------------------------ rows left out
 
-    def left_out_parts(self, rng: np.random.RandomState, keys: Keys | None) -> list[LeftOutRows]:
-        known = int(rng.randint(2**31 - 1)) if keys is None else keys
-        n_rows = self.passes.n_rows
-        if n_rows > MANY_ROWS:
-            return [LeftOutRows(known, max(10, n_rows // MANY_ROWS), 0)]
-        return [LeftOutRows(known, N_FOLDS, fold) for fold in range(N_FOLDS)]
+    def left_out_parts(self, keys: None) -> list[LeftOutRows]:
+        n_parts, n_left_out = parts_to_leave_out(self.passes.n_rows)
+        weights = self.stored.with_keys().reduce(PartWeights(n_parts), "rows left out").weights
+        parts = [LeftOutRows(n_parts, part, float(weights[part])) for part in range(n_left_out)]
+        return [part for part in parts if 0 < part.weight < weights.sum()]
 
     def without(self, rows: LeftOutRows) -> StreamedObjective:
-        others = replace(self.blocks, left_out=rows)
-        weight = self.stored.reduce(Weight(others), "rows left out").weight
-        return replace(self, blocks=replace(others, total=weight * self.blocks.total))
+        others = replace(self.blocks, left_out=rows, total=self.blocks.total - rows.weight)
+        return replace(self, blocks=others, stored=self.stored.with_keys())
 
     def scored(self, rows: LeftOutRows, C: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        found = self.stored.reduce(Scores(self.blocks, rows, C), "scores of rows left out")
+        found = self.stored.with_keys().reduce(Scores(self.blocks, rows, C), "scores of rows left out")
         scores, labels, weights = map(np.concatenate, zip(*found.parts))
         return scores, labels, weights
 

@@ -39,12 +39,15 @@ class Block:
         Labels or targets, and weights, where the rows have any.
     start : int
         Number of rows before this block.
+    keys : (n,) array of int or None
+        Of the rows that these were made of, once somebody has asked for them (`eigenfeat.rows.keys`).
     """
 
     X: Matrix
     y: Any = None
     weight: np.ndarray | None = None
     start: int = 0
+    keys: np.ndarray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -58,7 +61,8 @@ class Block:
     def take(self, selection: Selection) -> Block:
         """Some of these rows; only a slice keeps their positions among all."""
         start = self.start + (selection.start or 0) if isinstance(selection, slice) else self.start
-        return Block(self.X[selection], take(self.y, selection), take(self.weight, selection), start)
+        labels, weights, keys = (take(values, selection) for values in (self.y, self.weight, self.keys))
+        return Block(self.X[selection], labels, weights, start, keys)
 
     def __sizeof__(self) -> int:
         """Bytes of the arrays: what a scheduler weighs."""
@@ -90,7 +94,8 @@ def concatenate(blocks: Sequence[Block]) -> Block:
         return blocks[0]
     X = [block.X for block in blocks]
     joined = sparse.vstack(X, format="csr") if sparse.issparse(X[0]) else np.concatenate(X)
-    return Block(joined, _concatenate([b.y for b in blocks]), _concatenate([b.weight for b in blocks]), blocks[0].start)
+    labels, weights, keys = (_concatenate([getattr(b, name) for b in blocks]) for name in ("y", "weight", "keys"))
+    return Block(joined, labels, weights, blocks[0].start, keys)
 
 
 def concatenate_and_free(blocks: list[Block]) -> Block:

@@ -48,7 +48,7 @@ class CacheDecision:
 
 def decide(rows: Rows, n_rows: int, reserved: int = 0) -> CacheDecision:
     """Decide where to keep so many rows, with so many bytes of the budget for other things."""
-    n_bytes = n_rows * (rows.n_columns * rows.dtype.itemsize + 16)
+    n_bytes = n_rows * (rows.n_columns * rows.dtype.itemsize + 24)  # labels, weights and keys
     budget = max(0, current().memory_budget - reserved)
     if n_bytes <= budget:
         return CacheDecision("memory", n_bytes, f"{shown(n_bytes)} fit the {shown(budget)} left of the budget")
@@ -79,7 +79,7 @@ def loaded(rows: Rows) -> ArrayRows:
     """All rows in memory, however large."""
     n_rows = _counted(rows)
     arrays = CachedRows(rows, n_rows, CacheDecision("memory", 0, "asked for"))
-    return ArrayRows(arrays.array("X"), arrays.array("y"), arrays.array("weight"))
+    return ArrayRows(*map(arrays.array, ("X", "y", "weight", "keys")))
 
 
 def _counted(rows: Rows) -> int:
@@ -114,7 +114,7 @@ class CachedRows(Rows):
         for block in rows.blocks():
             if sparse.issparse(block.X):
                 raise ValueError("Sparse rows are not cached: they are read again.")
-            for name, values in (("X", block.X), ("y", block.y), ("weight", block.weight)):
+            for name, values in (("X", block.X), ("y", block.y), ("weight", block.weight), ("keys", block.keys)):
                 if values is not None:
                     dtype = {"X": self._dtype, "weight": np.dtype(np.float64)}.get(name, values.dtype)
                     cache = self._stores.setdefault(name, None) or store((n_rows, *values.shape[1:]), dtype)
@@ -157,16 +157,19 @@ class CachedRows(Rows):
     def is_sparse(self) -> bool:
         return False
 
+    def with_keys(self) -> Rows:
+        return self if "keys" in self._stores else super().with_keys()
+
     def blocks(self, batch_size: int | None = None) -> Iterator[Block]:
         step = batch_size or max(1, CACHED_BYTES // (self.dtype.itemsize * max(1, self.n_columns)))
         return read_ahead(self._block(start, min(start + step, self.n_rows)) for start in range(0, self.n_rows, step))
 
     def _block(self, start: int, stop: int) -> Block:
         parts = {name: store.read(start, stop) for name, store in self._stores.items()}
-        return Block(parts["X"], parts.get("y"), parts.get("weight"), start)
+        return Block(parts["X"], parts.get("y"), parts.get("weight"), start, parts.get("keys"))
 
     def array(self, name: str) -> np.ndarray | None:
-        """Return "X", "y" or "weight" whole: rows in memory without a copy."""
+        """Return "X", "y", "weight" or "keys" whole: rows in memory without a copy."""
         return self._stores[name].read(0, self.n_rows) if name in self._stores else None
 
 

@@ -55,6 +55,16 @@ class WithLabels:
 
 
 @dataclass(frozen=True, eq=False)
+class WithKeys:
+    """Give the rows keys, by their positions."""
+
+    keys: np.ndarray
+
+    def __call__(self, block: Block) -> Block:
+        return replace(block, keys=self.keys[block.positions])
+
+
+@dataclass(frozen=True, eq=False)
 class EncodeLabels:
     """Turn labels into indices into the classes, and multiply weights by one number a class."""
 

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -27,7 +28,8 @@ from eigenfeat.rows.accumulators import (
     map_blocks,
 )
 from eigenfeat.rows.block import Block, Matrix, Selection, concatenate, dense, map_parts, row_blocks, take
-from eigenfeat.rows.functions import ApplyRowMap, RowMap, SelectRows, WithLabels
+from eigenfeat.rows.functions import ApplyRowMap, RowMap, SelectRows, WithKeys, WithLabels
+from eigenfeat.rows.keys import row_keys, with_keys
 from eigenfeat.rows.products import RowProducts, TakenProducts, products_with
 
 BLOCK_ROWS = 8192
@@ -208,7 +210,20 @@ class Rows(ABC):
 
         return cached(self, reserved)
 
+    def with_keys(self) -> Rows:
+        """Return the same rows in blocks that bring the keys of whatever these rows are made of.
+
+        Rows that were formed, by a projection for instance, are rounded in other ways wherever sums are made in another
+        order, so that keys of their own would depend on that.
+        """
+        return self.map(with_keys)
+
     # ------------------------------------------------------------------ random access
+
+    @property
+    def keys(self) -> np.ndarray:
+        """(n,) keys of rows with random access: of the rows they are made of (`eigenfeat.rows.keys`)."""
+        raise TypeError(f"{type(self).__name__} is read in order: with_keys() gives blocks their keys.")
 
     @property
     def y(self) -> Any:
@@ -281,6 +296,13 @@ class RandomAccessRows(Rows):
     def random_access(self) -> bool:
         return True
 
+    @cached_property
+    def keys(self) -> np.ndarray:
+        return np.concatenate([row_keys(block.X) for block in self.blocks()] or [np.empty(0, dtype=np.int64)])
+
+    def with_keys(self) -> Rows:
+        return self.map(WithKeys(self.keys))
+
     def blocks(self, batch_size: int | None = None) -> Iterator[Block]:
         step = batch_size or BLOCK_ROWS
         for start in range(0, self.n_rows, step):
@@ -299,11 +321,24 @@ class RandomAccessRows(Rows):
 
 @dataclass(frozen=True, eq=False)
 class ArrayRows(RandomAccessRows):
-    """Rows of an array, memory map or CSR matrix, read in the floating type that products run in."""
+    """Rows of an array, memory map or CSR matrix, read in the floating type that products run in.
+
+    ``made_of`` are the keys of the rows that these were made of, or rows that have them.
+    """
 
     X: Matrix
     y: Any = None
     weight: np.ndarray | None = None
+    made_of: np.ndarray | Rows | None = None
+
+    @cached_property
+    def keys(self) -> np.ndarray:
+        if isinstance(self.made_of, Rows):
+            return self.made_of.keys
+        return row_keys(self.X) if self.made_of is None else self.made_of
+
+    def with_keys(self) -> ArrayRows:
+        return replace(self, made_of=self.keys)
 
     @property
     def n_rows(self) -> int:
@@ -338,15 +373,15 @@ class ArrayRows(RandomAccessRows):
         The default is one block: nothing is gained by cutting what is there already.
         """
         step = batch_size or max(1, self.n_rows)
+        whole = Block(self.X, self.y, self.weight, 0, self.made_of if isinstance(self.made_of, np.ndarray) else None)
         if step >= self.n_rows:
-            yield Block(self.X, self.y, self.weight)
+            yield whole
             return
         for start in range(0, self.n_rows, step):
-            chosen = slice(start, start + step)
-            yield Block(self.X[chosen], take(self.y, chosen), take(self.weight, chosen), start)
+            yield whole.take(slice(start, start + step))
 
     def with_labels(self, y: Any, weight: np.ndarray | None = None) -> ArrayRows:
-        return replace(self, y=y, weight=weight)
+        return replace(self, y=y, weight=weight, made_of=self if self.made_of is None else self.made_of)
 
 
 @dataclass(frozen=True, eq=False)
@@ -388,6 +423,10 @@ class TakenRows(RandomAccessRows):
 
     def rows(self, selection: Selection) -> Matrix:
         return self.source.rows(self.index[selection])
+
+    @cached_property
+    def keys(self) -> np.ndarray:
+        return self.source.keys[self.index]
 
     def with_labels(self, y: Any, weight: np.ndarray | None = None) -> TakenRows:
         return replace(self, y=y, weight=weight)
@@ -458,6 +497,13 @@ class MappedRows(Rows):
     @property
     def weight(self) -> np.ndarray | None:
         return self.source.weight
+
+    @property
+    def keys(self) -> np.ndarray:
+        return self.source.keys
+
+    def with_keys(self) -> Rows:
+        return replace(self, source=self.source.with_keys())
 
     @property
     def step(self) -> int | None:

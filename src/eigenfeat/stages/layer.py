@@ -158,6 +158,8 @@ def layer_rows(rows: Rows, layer: FeatureLayer) -> Rows:
     has_projections = decision.what == "projections"
     decoder = LayerDecoder(layer, n_inputs if has_projections else None)
     source = with_projections if has_projections else rows
+    if decision.where != "source":  # else the passes that need keys make them
+        source = source.with_keys()
     narrow = cache_at(source, rows.n_rows, decision) if rows.is_local else persisted(source)
     changed = {"n_columns": layer.n_columns(rows.n_columns)}
     return CachedLayerRows(rows, ApplyRowMap(layer, rows.dtype), changed, layer, narrow, decoder, decision)
@@ -212,7 +214,7 @@ class LayerRows(RandomAccessRows):
         layer = layer.astype(source.dtype)
         projections = source.apply(layer.projection)
         if _cheap_to_project(source.n_columns, projections.n_columns):
-            source = source if _in_memory(source) else ArrayRows(source.to_array(), source.y, source.weight)
+            source = source if _in_memory(source) else ArrayRows(source.to_array(), source.y, source.weight, source)
             return cls(source, layer, source.apply(layer.projection))
         return cls(source, layer, ArrayRows(projections.to_array()))
 
@@ -239,6 +241,10 @@ class LayerRows(RandomAccessRows):
     @property
     def weight(self) -> np.ndarray | None:
         return self.source.weight
+
+    @property
+    def keys(self) -> np.ndarray:
+        return self.source.keys
 
     def with_labels(self, y: Any, weight: np.ndarray | None = None) -> LayerRows:
         return replace(self, source=self.source.with_labels(y, weight))
