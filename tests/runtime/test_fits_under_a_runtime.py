@@ -71,7 +71,7 @@ def test_moments_beyond_the_container_are_refused_on_a_large_host(tmp_path, monk
     if memory is None:
         model.fit(many, many[:, 0] > 0)
     else:
-        with pytest.raises(ValueError, match=r"Second moments of 2 classes .* the machine or container has"):
+        with pytest.raises(ValueError, match=r"Second moments of two classes .* the machine or container has"):
             model.fit(many, many[:, 0] > 0)
 
 

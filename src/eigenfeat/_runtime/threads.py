@@ -28,14 +28,12 @@ def _libraries() -> list[Any]:
     return ThreadpoolController().select(user_api="blas").lib_controllers
 
 
-def _set_numbers(numbers: list[int]) -> None:
-    """Set the threads of every library from any thread: the public setter works only in the first thread to call it."""
-    for library, number in zip(_libraries(), numbers):
-        getattr(library, "_real_set_num_threads", library.set_num_threads)(number)
+def _numbers() -> list[int]:
+    return [library.get_num_threads() for library in _libraries()]
 
 
 class _BlasLimits:
-    """Limits on the threads of BLAS, counted for the whole process.
+    """Limits on the threads of BLAS, of the whole process.
 
     The first to come saves what was set before, the last to leave restores it. Were every thread to save and restore by
     itself, one that entered while another was inside would take the limit for the setting, and leave it so for ever.
@@ -43,58 +41,43 @@ class _BlasLimits:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._n_single = 0
-        self._around_single: list[int] = []
-        self._caps: list[int] = []
-        self._uncapped: list[int] = []
+        self._unlimited: list[int] = []
+        self._on_blas: list[int] = []
+        self._on_all: list[int] = []
 
-    @contextmanager
-    def single(self) -> Iterator[None]:
+    def single(self) -> AbstractContextManager[None]:
         """Keep BLAS to the thread that calls it; threads of ours may be as many as before."""
-        with self._lock:
-            if not self._n_single:
-                self._around_single = self._numbers()
-                _set_numbers([1] * len(_libraries()))
-            self._n_single += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._n_single -= 1
-                self._restore(self._around_single)
+        return self._within(1, self._on_blas)
 
-    @contextmanager
-    def cap(self, n_threads: int) -> Iterator[None]:
+    def cap(self, n_threads: int) -> AbstractContextManager[None]:
         """Keep BLAS, and threads of ours, to so many."""
-        with self._lock:
-            if not self._caps:
-                self._uncapped = self._numbers()
-            self._caps.append(n_threads)
-            self._restore(self._capped())
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._caps.remove(n_threads)
-                self._restore(self._capped())
+        return self._within(n_threads, self._on_all)
 
     def usable(self) -> int:
         """Return the threads of BLAS where it is not kept to one: as many as we may start."""
         with self._lock:
-            return max(self._numbers(), default=1)
+            numbers = self._unlimited if self._on_blas or self._on_all else _numbers()
+            return max((min([number, *self._on_all]) for number in numbers), default=1)
 
-    def _capped(self) -> list[int]:
-        return [min([number, *self._caps]) for number in self._uncapped]
+    @contextmanager
+    def _within(self, n_threads: int, limits: list[int]) -> Iterator[None]:
+        with self._lock:
+            if not self._on_blas and not self._on_all:
+                self._unlimited = _numbers()
+            limits.append(n_threads)
+            self._set()
+        try:
+            yield
+        finally:
+            with self._lock:
+                limits.remove(n_threads)
+                self._set()
 
-    def _numbers(self) -> list[int]:
-        """Return the threads of every library, as they are around `single`."""
-        return self._around_single if self._n_single else [library.get_num_threads() for library in _libraries()]
-
-    def _restore(self, numbers: list[int]) -> None:
-        """Set the threads of every library, inside `single` once that is left."""
-        self._around_single = numbers
-        if not self._n_single:
-            _set_numbers(numbers)
+    def _set(self) -> None:
+        for library, number in zip(_libraries(), self._unlimited):
+            # From any thread: the public setter works only in the first thread to call it.
+            set_number = getattr(library, "_real_set_num_threads", library.set_num_threads)
+            set_number(min([number, *self._on_blas, *self._on_all]))
 
 
 _limits = _BlasLimits()
