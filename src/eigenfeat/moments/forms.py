@@ -178,13 +178,17 @@ class FactoredForm(SymmetricForm):
 
     def factor_times(self, block: np.ndarray) -> np.ndarray:
         """``F @ block``, a (d, r) array."""
-        return self.rows.transpose_times(*self.row_coefficients(block))
+        return self.rows.transpose_times(self.row_index, self.row_coefficients(block))
 
-    def row_coefficients(self, block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rows and coefficients c with ``F @ block = X[rows]ᵀ c``."""
+    @property
+    def row_index(self) -> np.ndarray:
+        """The rows of all terms, one after the other."""
+        return np.concatenate([term.index for term in self.terms])
+
+    def row_coefficients(self, block: np.ndarray) -> np.ndarray:
+        """c with ``F @ block = X[row_index]ᵀ c``."""
         edges = np.cumsum([0] + [term.rank for term in self.terms])
-        parts = [t.combine(block[a:b]) for t, a, b in zip(self.terms, edges, edges[1:])]
-        return np.concatenate([t.index for t in self.terms]), np.concatenate(parts)
+        return np.concatenate([t.combine(block[a:b]) for t, a, b in zip(self.terms, edges, edges[1:])])
 
     def factor_transpose_times(self, vectors: np.ndarray) -> np.ndarray:
         """``Fᵀ @ vectors``."""
@@ -193,8 +197,7 @@ class FactoredForm(SymmetricForm):
     def inner(self, other: FactoredForm) -> np.ndarray:
         """``Fᵀ F_other`` from the Gram matrix of the rows: no d-sized array is touched."""
         # One side after the other: the rest of a hundred classes has a hundred terms, and pairs of them are many.
-        columns = np.concatenate([term.index for term in other.terms])
-        half = np.concatenate([term.gather(self.rows.gram(term.index, columns)) for term in self.terms])
+        half = np.concatenate([term.gather(self.rows.gram(term.index, other.row_index)) for term in self.terms])
         edges = np.cumsum([0] + [len(term.index) for term in other.terms])
         parts = [term.gather(half[:, a:b].T) for term, a, b in zip(other.terms, edges, edges[1:])]
         return np.concatenate(parts).T

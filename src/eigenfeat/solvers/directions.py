@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -51,7 +51,7 @@ class DenseVectors:
         return self
 
     @classmethod
-    def joined(cls, parts: Sequence[DenseVectors]) -> DenseVectors:
+    def joined(cls, parts: Sequence[Any]) -> DenseVectors:
         return cls(np.concatenate([part.array for part in parts], axis=1))
 
 
@@ -93,7 +93,7 @@ class DualVectors:
         return self if is_wide else DenseVectors(self.toarray().astype(self.dtype, copy=False))
 
     @classmethod
-    def joined(cls, parts: Sequence[DualVectors]) -> DualVectors:
+    def joined(cls, parts: Sequence[Any]) -> DualVectors:
         rows = parts[0].rows
         coefficients = np.zeros((rows.n_rows, sum(p.shape[1] for p in parts)), dtype=parts[0].dtype)
         start = 0
@@ -171,10 +171,8 @@ def finish(
     part in that range, for outside it the equation does not hold. A solver that has the ``products`` SV and NV passes
     them. A direction whose value is not a number is left out.
     """
-    m, d, r = vectors.shape
     if products is None:
-        flat = quotients[0].noise @ vectors.transpose(1, 0, 2).reshape(d, m * r)
-        NV = flat.reshape(d, m, r).transpose(1, 0, 2)
+        NV = side_by_side(quotients[0].noise.__matmul__, vectors)
         SV = np.stack([q.signal @ v for q, v in zip(quotients, vectors)])
     else:
         SV, NV = products
@@ -187,6 +185,13 @@ def finish(
     vectors = vectors * orientation(vectors, [q.references for q in quotients])[:, None, :]
     directions = [DenseVectors(v) for v in vectors.astype(request.dtype, copy=False)]
     return as_directions(quotients, directions, values, residuals, request, solver, noise.rank)
+
+
+def side_by_side(function: Callable[[np.ndarray], np.ndarray], stack: np.ndarray) -> np.ndarray:
+    """A function of columns on those of all m problems of a stack, (m, d, r), at once."""
+    m, d, r = stack.shape
+    flat = function(stack.transpose(1, 0, 2).reshape(d, m * r))
+    return flat.reshape(len(flat), m, r).transpose(1, 0, 2)
 
 
 def spectrum_scale(quotients: Sequence[Quotient], values: np.ndarray, request: Request) -> np.ndarray:

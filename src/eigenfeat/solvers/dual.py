@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular
@@ -21,7 +22,7 @@ from eigenfeat.moments.forms import FactoredForm
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.solvers.canonical import largest_entry_signs, leading, rank_cutoff, reference_signs
 from eigenfeat.solvers.contract import FACTORED, LARGEST, Request, Solver, Workspace
-from eigenfeat.solvers.directions import Directions, DualVectors, as_directions
+from eigenfeat.solvers.directions import Directions, DualVectors, as_directions, side_by_side
 from eigenfeat.solvers.noise import zero_noise
 
 NAME = "dual"
@@ -137,7 +138,7 @@ def _solve_scaled(quotients: Sequence[Quotient], noise: FactoredForm, request: R
     back = noise.rows.with_scaled_columns(1 / ridge)
     # The scaled rows belong to this noise alone: what is made of them is not to outlive it.
     solved = solve_group(scaled, replace(request, workspace=Workspace()))
-    vectors = _oriented(quotients, [replace(r.vectors, rows=back) for r in solved])  # type: ignore[type-var,misc]
+    vectors = _oriented(quotients, [replace(r.vectors, rows=back) for r in solved])  # type: ignore[arg-type,misc]
     return [replace(r, vectors=v) for r, v in zip(solved, vectors)]
 
 
@@ -156,17 +157,15 @@ def _solve_stack(quotients: Sequence[Quotient], shared: _Noise, request: Request
     residuals = _residuals(A, K, shared, values, p, q)
 
     # v = Fp + Gq as combinations of the store's rows.
-    m, g, r = q.shape
-    noise_rows, flat = noise.row_coefficients(q.transpose(1, 0, 2).reshape(g, m * r))
-    by_noise = flat.reshape(-1, m, r).transpose(1, 0, 2)
+    by_noise = side_by_side(noise.row_coefficients, q)
     if rows is not None:
         by_signal = list(zip(rows.index, rows.row_coefficients(p)))
     else:
-        by_signal = [F.row_coefficients(block) for F, block in zip(signals, p)]
+        by_signal = [(F.row_index, F.row_coefficients(block)) for F, block in zip(signals, p)]
     vectors = []
     for (signal_rows, c), d in zip(by_signal, by_noise):
         coefficients = np.concatenate([c, d]).astype(request.dtype, copy=False)
-        vectors.append(DualVectors(noise.rows, np.concatenate([signal_rows, noise_rows]), coefficients))
+        vectors.append(DualVectors(noise.rows, np.concatenate([signal_rows, noise.row_index]), coefficients))
     return as_directions(quotients, _oriented(quotients, vectors), values, residuals, request, NAME, noise_rank)
 
 
@@ -177,17 +176,15 @@ def _ridged(
 
     With ``tI + GᵀG = LLᵀ`` and ``Z = L⁻¹GᵀF``: ``M = (FᵀF - ZᵀZ) / t``, ``q = -L⁻ᵀZp``.
     """
-    m, f, g = K.shape
     t = noise.shift
-    Z = _triangular(noise.lower, K.transpose(2, 0, 1).reshape(g, m * f), "N").reshape(g, m, f).transpose(1, 0, 2)
+    Z = side_by_side(partial(_triangular, noise.lower, "N"), K.transpose(0, 2, 1))
     values, U = _top((A - Z.transpose(0, 2, 1) @ Z) / t, request)
     p = U / (t * np.sqrt(values))[:, None, :]
-    r = p.shape[2]
-    q = _triangular(noise.lower, (Z @ p).transpose(1, 0, 2).reshape(g, m * r), "T").reshape(g, m, r)
-    return values, p, -q.transpose(1, 0, 2), noise.form.shape[0]
+    q = side_by_side(partial(_triangular, noise.lower, "T"), Z @ p)
+    return values, p, -q, noise.form.shape[0]
 
 
-def _triangular(lower: np.ndarray | None, block: np.ndarray, trans: str) -> np.ndarray:
+def _triangular(lower: np.ndarray | None, trans: str, block: np.ndarray) -> np.ndarray:
     # A noise without rows, such as the identity, has nothing to solve with.
     return solve_triangular(lower, block, lower=True, trans=trans, check_finite=False) if len(block) else block
 

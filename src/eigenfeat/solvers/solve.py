@@ -20,6 +20,9 @@ from eigenfeat.solvers.low_rank import share_signal_factors
 Run = Callable[[Callable, Sequence[tuple]], list]
 """Results of a function for each of some tuples of arguments."""
 
+Task = tuple[Callable, Sequence[Quotient], Request]
+"""A solver's function, the quotients of one noise and the request."""
+
 #: In the order "auto" tries them; see `choose`.
 SOLVERS = SolverTable(
     (dual.SOLVER, low_rank.SOLVER, krylov.SOLVER, dense.SOLVER, randomized.SOLVER),
@@ -48,7 +51,7 @@ def solve(
     Parameters
     ----------
     quotients : sequence of Quotient, or iterator of such sequences
-        Of an iterator, each sequence is solved before the next is built: quotients that do not fit into memory together.
+        An iterator's are solved one after the other: quotients that do not fit into memory together.
     n_components : int, optional
         Directions a quotient; all by default.
     solver : {"auto", "dense", "krylov", "randomized", "dual", "low_rank"}
@@ -112,10 +115,8 @@ def _solve_together(
     if solver == "auto":
         quotients = share_signal_factors(quotients, request)
     groups = _groups(quotients, solver, request)
-    if run is None or len(groups) == 1:
-        outcomes = _run(groups, quotients, request, n_jobs)
-    else:
-        outcomes = run(_solve_alone, [(s.solve, [quotients[i] for i in positions], request) for s, positions in groups])
+    tasks = [(each.solve, [quotients[i] for i in positions], request) for each, positions in groups]
+    outcomes = _in_threads(tasks, n_jobs) if run is None or len(tasks) == 1 else run(_solve_alone, tasks)
     results: dict[int, Directions] = {}
     for (_, positions), directions in zip(groups, outcomes):
         results.update(zip(positions, directions))
@@ -153,21 +154,19 @@ def _groups(quotients: Sequence[Quotient], solver: str, request: Request) -> lis
     return [(SOLVERS[name], positions) for (_, name), positions in groups.items()]
 
 
-def _run(
-    groups: list[tuple[Solver, list[int]]], quotients: Sequence[Quotient], request: Request, n_jobs: int | None
-) -> list[list[Directions]]:
-    def work(group: tuple[Solver, list[int]]) -> list[Directions]:
-        solver, positions = group
-        return solver.solve([quotients[i] for i in positions], request)
+def _in_threads(tasks: Sequence[Task], n_jobs: int | None) -> list[list[Directions]]:
+    def work(task: Task) -> list[Directions]:
+        solve_group, quotients, request = task
+        return solve_group(quotients, request)
 
     # One noise: nothing to run side by side, BLAS may as well use the cores. The rule looks at the problem
     # alone, never at n_jobs, so that results are the same bit for bit.
-    threads = _n_threads(n_jobs)
-    with one_blas_thread() if len(groups) > 1 else nullcontext():
-        if threads == 1 or len(groups) == 1:
-            return [work(group) for group in groups]
-        with thread_pool(min(threads, len(groups))) as pool:
-            return list(pool.map(work, groups))
+    threads = min(_n_threads(n_jobs), len(tasks))
+    with one_blas_thread() if len(tasks) > 1 else nullcontext():
+        if threads == 1:
+            return [work(task) for task in tasks]
+        with thread_pool(threads) as pool:
+            return list(pool.map(work, tasks))
 
 
 def _n_threads(n_jobs: int | None) -> int:
