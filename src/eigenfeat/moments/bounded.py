@@ -169,7 +169,7 @@ class BoundedMoments(ScatterMoments):
 
     def _collect(self, classes: np.ndarray, track_fourth: bool = False) -> DenseMoments:
         """Collect the moments of some classes in one pass."""
-        empty = _SomeClasses(classes, self._class_of_label, track_fourth)
+        empty: DenseMoments = _SomeClasses(classes, self._class_of_label, track_fourth)
         moments = reduce(DenseMoments.merge, (rows.reduce(empty, "moments") for rows in self._given_rows()))
         moments._extend(classes, self.n_features)  # also to classes without rows
         return moments
@@ -239,7 +239,7 @@ def rounds_within(needs: Iterable[Set[Hashable]], n_matrices: int) -> list[list[
     Examples
     --------
     >>> rounds_within([{0, 1}, {2, 3}, {1, 0}, {3, 1}, {2}], 3)
-    [[0, 2, 4], [1, 3]]
+    [[0, 2, 3], [1, 4]]
     """
     rounds: list[tuple[set[Hashable], list[int]]] = []
     for position, needed in enumerate(needs):

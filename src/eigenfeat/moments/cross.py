@@ -95,11 +95,6 @@ class CrossMoments(Accumulator):
         self.n_inputs, self.n_targets, self.targets_are_flat = n_inputs, n_targets, flat
 
     @property
-    def count(self) -> int:
-        """Rows seen with a positive weight."""
-        return int(self._joint.counts[0]) if self.n_inputs else 0
-
-    @property
     def weight(self) -> float:
         """Their total weight."""
         return float(self._joint.weights[0]) if self.n_inputs else 0.0

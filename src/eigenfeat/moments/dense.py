@@ -162,7 +162,7 @@ class DenseMoments(ScatterMoments):
 
     def merge(self, other: Moments) -> DenseMoments:
         if isinstance(other, DualMoments):
-            for rows, labels, weights in other.batches():
+            for rows, labels, weights in other.batches:
                 self.update(rows, labels, weights)
             return self
         if not isinstance(other, DenseMoments):

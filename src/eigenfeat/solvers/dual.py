@@ -18,7 +18,7 @@ from functools import partial
 import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular
 
-from eigenfeat.moments.forms import FactoredForm
+from eigenfeat.moments.forms import FactoredForm, RowTerm
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.solvers.canonical import largest_entry_signs, leading, rank_cutoff, reference_signs
 from eigenfeat.solvers.contract import FACTORED, LARGEST, Request, Solver, Workspace
@@ -57,15 +57,11 @@ class _StackedSignals:
     @classmethod
     def of(cls, signals: Sequence[FactoredForm]) -> _StackedSignals | None:
         """The stack, or None when the signals are not of this shape or not of one size."""
-        first = signals[0].terms[0]
-        for signal in signals:
-            term = signal.terms[0]
-            alike = term.centred == first.centred and len(term.index) == len(first.index)
-            if len(signal.terms) != 1 or term.scale is None or not alike:
-                return None
-        terms = [signal.terms[0] for signal in signals]
-        scale = np.stack([t.scale for t in terms])  # type: ignore[misc]
-        return cls(np.stack([t.index for t in terms]), scale, first.centred)
+        terms = [signal.terms[0] for signal in signals if isinstance(signal.terms[0], RowTerm)]
+        several = len(terms) < len(signals) or any(len(signal.terms) > 1 for signal in signals)
+        if several or len({(term.centred, term.rank) for term in terms}) > 1:
+            return None
+        return cls(np.stack([t.index for t in terms]), np.stack([t.scale for t in terms]), terms[0].centred)
 
     def inner(self, noise: FactoredForm) -> np.ndarray:
         """``FᵀG`` of every signal, (m, f, g)."""
