@@ -71,19 +71,22 @@ def test_a_vector_of_targets_is_one_column_and_remembered():
     np.testing.assert_allclose(flat.cross(), column.cross())
     assert flat.targets_are_flat and not column.targets_are_flat
     assert CrossMoments().merge(flat).targets_are_flat
-    for one, other, words in ((flat, column, "a vector, the new ones as a matrix"), (column, flat, "a matrix")):
-        with pytest.raises(ValueError, match=f"came as {words}"):
+    for one, other, words in (
+        (flat, column, "a vector of targets, the new rows 4 inputs and 1 columns"),
+        (column, flat, "1 columns of targets, the new rows 4 inputs and a vector"),
+    ):
+        with pytest.raises(ValueError, match=words):
             one.merge(other)
-    with pytest.raises(ValueError, match="came as a matrix, the new ones as a vector of one column"):
+    with pytest.raises(ValueError, match=r"a vector of targets: bring all to one shape, targets by y\.ravel"):
         column.update(X, Y[:, 0])
 
 
 def test_what_does_not_fit_is_refused():
     X, Y, _ = rows()
     moments = CrossMoments().update(X, Y)
-    with pytest.raises(ValueError, match="4 inputs and 3 targets, the new rows 4 and 2"):
+    with pytest.raises(ValueError, match="4 inputs and 3 columns of targets, the new rows 4 inputs and 2"):
         moments.update(X, Y[:, :2])
-    with pytest.raises(ValueError, match="4 inputs and 3 targets, the new rows 2 and 3"):
+    with pytest.raises(ValueError, match="4 inputs and 3 columns of targets, the new rows 2 inputs and 3"):
         moments.merge(CrossMoments().update(X[:, :2], Y))
     with pytest.raises(TypeError, match="not with DenseMoments"):
         moments.merge(DenseMoments().update(X))

@@ -133,13 +133,14 @@ class Workspace:
     """
 
     def __init__(self) -> None:
-        self._results: dict[tuple[Callable, Any], Any] = {}
+        self._results: dict[tuple, Any] = {}
 
-    def once(self, function: Callable[[Any], Any], form: Any) -> Any:
-        """``function(form)``, computed the first time (by two threads, if both are first)."""
-        if (function, form) not in self._results:
-            self._results[function, form] = function(form)
-        return self._results[function, form]
+    def once(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """``function(*arguments)``, computed the first time (by two threads, if both are first)."""
+        key = (function, *arguments)
+        if key not in self._results:
+            self._results[key] = function(*arguments)
+        return self._results[key]
 
     def __reduce__(self) -> tuple:
         return (Workspace, ())

@@ -87,10 +87,6 @@ class _StackedSignals:
         return block - unit[:, :, None] * (unit[:, None, :] @ block)
 
 
-def _gram(signal: FactoredForm) -> np.ndarray:
-    return signal.inner(signal)
-
-
 def solve_group(quotients: Sequence[Quotient], request: Request) -> list[Directions]:
     """Solve problems that share one noise, those whose signals have equal rank in one stack."""
     noise = quotients[0].noise
@@ -144,7 +140,7 @@ def _solve_stack(quotients: Sequence[Quotient], shared: _Noise, request: Request
     signals: list[FactoredForm] = [q.signal for q in quotients]  # type: ignore[misc]
     rows = _StackedSignals.of(signals) if len(signals) > 1 else None
     if rows is not None:
-        A, K = np.stack([request.workspace.once(_gram, F) for F in signals]), rows.inner(noise)
+        A, K = np.stack([request.workspace.once(FactoredForm.inner, F, F) for F in signals]), rows.inner(noise)
     else:
         A, K = np.stack([F.inner(F) for F in signals]), np.stack([F.inner(noise) for F in signals])
     # Small, and differences of large numbers are taken of them: in float64 whatever the rows are.

@@ -114,10 +114,6 @@ def _block_size(n_components: int) -> int:
     return 8 * -(-(n_components + 8) // 16)
 
 
-def _single(form: SymmetricForm) -> DenseForm:
-    return _in_type(form, np.dtype(np.float32))
-
-
 def _in_type(form: SymmetricForm, dtype: np.dtype) -> DenseForm:
     """A dense form with a matrix of this type: the form itself where it is one."""
     if not isinstance(form, DenseForm):
@@ -126,9 +122,8 @@ def _in_type(form: SymmetricForm, dtype: np.dtype) -> DenseForm:
 
 
 def _signal_in_type(form: SymmetricForm, dtype: np.dtype, workspace: Workspace) -> DenseForm:
-    """The same of a signal, which meets many noises: in float32 it is converted once."""
-    single = dtype == np.float32 and isinstance(form, DenseForm) and form.dtype != dtype
-    return workspace.once(_single, form) if single else _in_type(form, dtype)
+    """The same of a signal, which meets many noises: a matrix is converted once."""
+    return workspace.once(_in_type, form, dtype) if isinstance(form, DenseForm) else _in_type(form, dtype)
 
 
 def _search(signals: Sequence[DenseForm], whitener: _Whitener, request: Request) -> np.ndarray:
