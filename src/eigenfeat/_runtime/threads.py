@@ -28,65 +28,51 @@ def _libraries() -> list[Any]:
     return ThreadpoolController().select(user_api="blas").lib_controllers
 
 
+# Limits on the threads of BLAS, of the whole process. The first to come saves what was set before, the last to leave
+# restores it. Were every thread to save and restore by itself, one that entered while another was inside would take the
+# limit for the setting, and leave it so for ever.
+_lock = Lock()
+_unlimited: list[int] = []
+_blas_limits: list[int] = []
+_limits: list[int] = []  # of BLAS and of threads of ours
+
+
+@contextmanager
+def _limited(n_threads: int, limits: list[int]) -> Iterator[None]:
+    with _lock:
+        if not _blas_limits and not _limits:
+            _unlimited[:] = _numbers()
+        limits.append(n_threads)
+        _set_numbers()
+    try:
+        yield
+    finally:
+        with _lock:
+            limits.remove(n_threads)
+            _set_numbers()
+
+
 def _numbers() -> list[int]:
     return [library.get_num_threads() for library in _libraries()]
 
 
-class _BlasLimits:
-    """Limits on the threads of BLAS, of the whole process.
-
-    The first to come saves what was set before, the last to leave restores it. Were every thread to save and restore by
-    itself, one that entered while another was inside would take the limit for the setting, and leave it so for ever.
-    """
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._unlimited: list[int] = []
-        self._on_blas: list[int] = []
-        self._on_all: list[int] = []
-
-    def single(self) -> AbstractContextManager[None]:
-        """Keep BLAS to the thread that calls it; threads of ours may be as many as before."""
-        return self._within(1, self._on_blas)
-
-    def cap(self, n_threads: int) -> AbstractContextManager[None]:
-        """Keep BLAS, and threads of ours, to so many."""
-        return self._within(n_threads, self._on_all)
-
-    def usable(self) -> int:
-        """Return the threads of BLAS where it is not kept to one: as many as we may start."""
-        with self._lock:
-            numbers = self._unlimited if self._on_blas or self._on_all else _numbers()
-            return max((min([number, *self._on_all]) for number in numbers), default=1)
-
-    @contextmanager
-    def _within(self, n_threads: int, limits: list[int]) -> Iterator[None]:
-        with self._lock:
-            if not self._on_blas and not self._on_all:
-                self._unlimited = _numbers()
-            limits.append(n_threads)
-            self._set()
-        try:
-            yield
-        finally:
-            with self._lock:
-                limits.remove(n_threads)
-                self._set()
-
-    def _set(self) -> None:
-        for library, number in zip(_libraries(), self._unlimited):
-            # From any thread: the public setter works only in the first thread to call it.
-            set_number = getattr(library, "_real_set_num_threads", library.set_num_threads)
-            set_number(min([number, *self._on_blas, *self._on_all]))
+def _set_numbers() -> None:
+    for library, number in zip(_libraries(), _unlimited):
+        # From any thread: the public setter works only in the first thread to call it.
+        set_number = getattr(library, "_real_set_num_threads", library.set_num_threads)
+        set_number(min([number, *_blas_limits, *_limits]))
 
 
-_limits = _BlasLimits()
 _is_single: ContextVar[bool] = ContextVar("eigenfeat_one_blas_thread", default=False)
 
 
 def usable_threads() -> int:
     """Return the threads that the caller may use: one inside `one_blas_thread` and `thread_pool`."""
-    return 1 if _is_single.get() else _limits.usable()
+    if _is_single.get():
+        return 1
+    with _lock:
+        numbers = _unlimited if _blas_limits or _limits else _numbers()
+        return max((min([number, *_limits]) for number in numbers), default=1)
 
 
 @contextmanager
@@ -95,7 +81,7 @@ def one_blas_thread() -> Iterator[None]:
     was_single = _is_single.get()
     _is_single.set(True)
     try:
-        with _limits.single():
+        with _limited(1, _blas_limits):
             yield
     finally:
         _is_single.set(was_single)
@@ -120,7 +106,7 @@ def _adopt(context: Context) -> None:
 
 def limit_threads(n_threads: int) -> AbstractContextManager[None]:
     """Keep BLAS and the threads of `usable_threads` to so many, in the whole process."""
-    return _limits.cap(n_threads)
+    return _limited(n_threads, _limits)
 
 
 def limit_blas_off_main() -> AbstractContextManager[None]:
@@ -129,7 +115,7 @@ def limit_blas_off_main() -> AbstractContextManager[None]:
     So what is fitted in threads is the same bit for bit however they interleave: how many threads BLAS uses changes
     how it rounds, and a limit that a neighbour sets is one for all.
     """
-    return nullcontext() if current_thread() is main_thread() else _limits.single()
+    return nullcontext() if current_thread() is main_thread() else _limited(1, _blas_limits)
 
 
 def limit_blas_for_skinny(n_columns: int) -> AbstractContextManager[None]:
@@ -138,4 +124,4 @@ def limit_blas_for_skinny(n_columns: int) -> AbstractContextManager[None]:
     Between passes that threads of ours make, that is: those of OpenBLAS, once called, go on spinning for a tenth of a
     second, on the cores that the next pass needs. Threads of ours may be as many as before (`usable_threads`).
     """
-    return _limits.single() if n_columns <= SKINNY else nullcontext()
+    return _limited(1, _blas_limits) if n_columns <= SKINNY else nullcontext()
