@@ -149,7 +149,7 @@ def _solve_stack(quotients: Sequence[Quotient], shared: _Noise, request: Request
     residuals = _residuals(A, K, shared, values, p, q)
 
     # v = Fp + Gq as combinations of the store's rows.
-    by_noise = side_by_side(noise.row_coefficients, q)
+    noise_rows, by_noise = noise.row_index, side_by_side(noise.row_coefficients, q)
     if rows is not None:
         by_signal = list(zip(rows.index, rows.row_coefficients(p)))
     else:
@@ -157,7 +157,7 @@ def _solve_stack(quotients: Sequence[Quotient], shared: _Noise, request: Request
     vectors = []
     for (signal_rows, c), d in zip(by_signal, by_noise):
         coefficients = np.concatenate([c, d]).astype(request.dtype, copy=False)
-        vectors.append(DualVectors(noise.rows, np.concatenate([signal_rows, noise.row_index]), coefficients))
+        vectors.append(DualVectors(noise.rows, np.concatenate([signal_rows, noise_rows]), coefficients))
     return as_directions(quotients, _oriented(quotients, vectors), values, residuals, request, NAME, noise_rank)
 
 
