@@ -7,12 +7,13 @@ the rows; `BoundedMoments.rounds` groups contrasts, so that a pass serves many.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from copy import copy
 from functools import reduce
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from eigenfeat.moments.base import Contrast, Mixture, Moments
 from eigenfeat.moments.dense import DenseMoments, ScatterMoments
@@ -139,7 +140,9 @@ class BoundedMoments(ScatterMoments):
             proportions = [self.proportions(end) for end in contrast if not isinstance(end, str)]
             ends.append([u.tobytes() for u in proportions])
             mixtures.update(zip(ends[-1], proportions))
-        for positions in rounds_within([set(keys) - {pooled} for keys in ends], self.max_scatters):  # it is there
+        others = [key for key in mixtures if key != pooled]  # the matrix of all rows is there
+        needs = sparse.csr_array(np.array([[key in keys for key in others] for keys in ends], dtype=np.int64))
+        for positions in rounds_within(needs, self.max_scatters):
             self._collect_matrices([mixtures[key] for key in sorted({key for i in positions for key in ends[i]})])
             # Of centred contrasts every one has a signal of its own: those of one noise at a time.
             for noise in dict.fromkeys(ends[i][-1] for i in positions) if centred else [None]:
@@ -233,22 +236,34 @@ class _SomeClasses(DenseMoments):
         return super().update(X.X[chosen], classes[chosen], None if X.weight is None else X.weight[chosen])
 
 
-def rounds_within(needs: Iterable[Set[Hashable]], n_matrices: int) -> list[list[int]]:
-    """Group positions of sets of matrices, so that those of a group need at most so many: each in the first with room.
+def rounds_within(needs: sparse.csr_array, n_matrices: int) -> Iterator[list[int]]:
+    """Group problems so that those of a group need at most so many matrices, at least two: the positions of each group.
+
+    Greedy: a group grows by the matrix that completes most problems with those it has, of equals the one that most
+    need. So few groups do, and a matrix serves as signal and as noise.
+
+    Parameters
+    ----------
+    needs : (problems, matrices) array of 0 and 1
+        One or two matrices a problem, or none.
 
     Examples
     --------
-    >>> rounds_within([{0, 1}, {2, 3}, {1, 0}, {3, 1}, {2}], 3)
-    [[0, 2, 3], [1, 4]]
+    >>> needs = [[1, 1, 0, 0], [0, 0, 1, 1], [1, 1, 0, 0], [0, 1, 0, 1], [0, 0, 1, 0]]
+    >>> list(rounds_within(sparse.csr_array(needs), 3))
+    [[1, 3, 4], [0, 2]]
     """
-    rounds: list[tuple[set[Hashable], list[int]]] = []
-    for position, needed in enumerate(needs):
-        chosen = next((each for each in rounds if len(each[0] | needed) <= n_matrices), None)
-        if chosen is None:
-            rounds.append(chosen := (set(), []))
-        chosen[0].update(needed)
-        chosen[1].append(position)
-    return [positions for _, positions in rounds]
+    left = np.arange(needs.shape[0])
+    while len(left):
+        problems, chosen = needs[left], np.zeros(needs.shape[1], dtype=bool)
+        for _ in range(n_matrices):
+            missing = problems @ ~chosen
+            completed, uses = problems.T @ (missing == 1), problems.T @ (missing > 0)
+            best = np.lexsort((uses, completed, ~chosen & (uses > 0)))[-1:]
+            chosen[best] |= uses[best] > 0
+        done = problems @ ~chosen == 0
+        yield left[done].tolist()
+        left = left[~done]
 
 
 def _chunks(items: Any, size: int) -> Iterator[Any]:
