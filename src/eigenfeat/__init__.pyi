@@ -1,6 +1,6 @@
 """The public names, each with the module it is imported from when it is first asked for."""
 
-from ._runtime.context import runtime
+from ._runtime.config import runtime
 from .estimators.column_scaler import ColumnScaler
 from .estimators.column_splines import ColumnSplines
 from .estimators.common_spatial_patterns import CommonSpatialPatterns

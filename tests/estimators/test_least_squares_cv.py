@@ -18,7 +18,7 @@ from eigenfeat import (
     LeastSquaresOPLS,
     LeastSquaresOPLSCV,
 )
-from eigenfeat._runtime.context import runtime
+from eigenfeat._runtime.config import runtime
 from eigenfeat.least_squares.targets import hypergraph_factor
 
 

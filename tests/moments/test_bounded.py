@@ -7,6 +7,7 @@ import dask.array as da
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster
+from scipy import sparse
 
 import eigenfeat.rows
 from eigenfeat import GEMClassifier, GEMClassifierCV, GEMFeatures, runtime
@@ -96,12 +97,13 @@ def test_without_their_rows_they_know_what_is_small():
 
 @pytest.mark.parametrize("n_matrices", [2, 3, 5, 100])
 def test_rounds_hold_all_pairs_once_with_few_ends_each(n_matrices):
-    every = np.array([(i, j) for i in range(K) for j in range(K)] + [(-1, 3), (K + 1, -1), (-1, -1), (0, 1)])
-    for pairs in (every, every[:5], every[-2:-1], np.column_stack([np.arange(K), K + np.arange(K)])):
-        rounds = list(rounds_within(pairs, n_matrices))
-        assert sorted(i for positions in rounds for i in positions) == list(range(len(pairs)))
-        assert all(len(set(pairs[positions].ravel()) - {-1}) <= n_matrices for positions in rounds)
-    assert len(list(rounds_within(every, 100))) == 1
+    each = np.eye(2 * K, dtype=int)
+    every = np.array([each[i] | each[j] for i in range(K) for j in range(K)] + [0 * each[0], each[K + 1]])
+    for needs in (every, every[:5], every[-2:-1], each[:K] | each[K:], every[:3, :0]):
+        rounds = list(rounds_within(sparse.csr_array(needs), n_matrices))
+        assert sorted(i for positions in rounds for i in positions) == list(range(len(needs)))
+        assert all(needs[positions].any(axis=0).sum() <= n_matrices for positions in rounds)
+    assert len(list(rounds_within(sparse.csr_array(every), 100))) == 1
 
 
 @pytest.mark.parametrize("centred", [False, True])

@@ -6,8 +6,7 @@ from concurrent.futures import ProcessPoolExecutor
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, clone
 
-from eigenfeat._runtime.config import RuntimeMixin, current, runtime_of_fit
-from eigenfeat._runtime.context import runtime
+from eigenfeat._runtime.config import RuntimeMixin, current, runtime, runtime_of_fit
 
 
 class Probe(RuntimeMixin, BaseEstimator):

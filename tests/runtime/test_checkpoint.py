@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from eigenfeat._runtime.checkpoint import Checkpoint, fingerprint
-from eigenfeat._runtime.config import current
-from eigenfeat._runtime.context import runtime
+from eigenfeat._runtime.config import current, runtime
 
 
 class Interrupted(Exception):
@@ -19,7 +18,7 @@ class Sum:
     def __init__(self, start=0.0):
         self.total = np.full(3, start)
 
-    def add(self, number):
+    def update(self, number):
         if number == "interrupted":
             raise Interrupted
         self.total += number
@@ -35,14 +34,14 @@ def test_a_step_is_computed_once_for_equal_inputs(tmp_path):
     assert step((np.arange(4), "x")) == 2
     assert step((np.arange(3), "x")) == 1
     assert step((np.arange(3.0), "x")) == 3
-    assert Checkpoint(tmp_path / "a").steps() == ["a_step"] * 3
+    assert [path.name.partition("-")[0] for path in (tmp_path / "a").iterdir()] == ["a_step"] * 3
 
 
 def test_steps_may_be_made_within_steps(tmp_path):
     checkpoint = Checkpoint(tmp_path / "a")
     for _ in range(2):
         assert checkpoint.recall("outer", 0, lambda: checkpoint.recall("inner", 0, lambda: 1) + 1) == 2
-    assert checkpoint.steps() == ["inner", "outer"]
+    assert len(list(checkpoint.folder.iterdir())) == 2
 
 
 def test_a_result_is_the_one_that_is_read_back_also_the_first_time(tmp_path):
@@ -52,32 +51,24 @@ def test_a_result_is_the_one_that_is_read_back_also_the_first_time(tmp_path):
     assert first.strides == again.strides != view.strides
 
 
-@pytest.mark.parametrize("every, n_repeated", [(0.0, 0), (1e9, 4)])
-def test_a_pass_goes_on_in_the_middle(tmp_path, every, n_repeated):
-    seen = []
+@pytest.mark.parametrize("every, n_added", [(0.0, 1), (1e9, 4)])
+def test_a_pass_goes_on_in_the_middle(tmp_path, every, n_added, monkeypatch):
+    added, update = [], Sum.update
+    monkeypatch.setattr(Sum, "update", lambda self, number: added.append(number) or update(self, number))
 
-    def numbers(*items):
-        for item in items:
-            seen.append(item)
-            yield item
-
-    def update(state, item):
-        seen.pop()
-        state.add(item)
-        seen.append(("added", item))
+    def total(*numbers):
+        return Checkpoint(tmp_path / "a", every).fold("sum", 7, Sum(), numbers)
 
     with pytest.raises(Interrupted):
-        Checkpoint(tmp_path / "a", every).fold("sum", 7, Sum(), numbers(0.1, 0.2, 0.3, "interrupted"), update)
-    seen.clear()
-    whole = Checkpoint(tmp_path / "a", every).fold("sum", 7, Sum(), numbers(0.1, 0.2, 0.3, 0.4), update)
-    assert [item for item in seen if isinstance(item, tuple)] == [("added", x) for x in (0.1, 0.2, 0.3, 0.4)][
-        3 - 3 * (n_repeated > 0) :
-    ]
+        total(0.1, 0.2, 0.3, "interrupted")
+    added.clear()
+    whole = total(0.1, 0.2, 0.3, 0.4)
+    assert added == [0.1, 0.2, 0.3, 0.4][-n_added:]
     expected = Sum()
     for number in (0.1, 0.2, 0.3, 0.4):
-        expected.add(number)
+        expected.update(number)
     np.testing.assert_array_equal(whole.total, expected.total)
-    assert Checkpoint(tmp_path / "a", every).fold("sum", 7, Sum(), iter([]), update).total[0] == whole.total[0]
+    assert total().total[0] == whole.total[0]
     assert not list((tmp_path / "a").glob("*.partial"))
 
 

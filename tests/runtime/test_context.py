@@ -14,8 +14,7 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from eigenfeat._runtime import config
-from eigenfeat._runtime.config import UNKNOWN_MEMORY, RuntimeMixin, activate, current, runtime_of_fit
-from eigenfeat._runtime.context import runtime
+from eigenfeat._runtime.config import UNKNOWN_MEMORY, RuntimeMixin, activate, current, runtime, runtime_of_fit
 from eigenfeat._runtime.progress import report
 from eigenfeat._runtime.threads import reader_thread, thread_pool, usable_threads
 

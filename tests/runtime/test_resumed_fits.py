@@ -13,7 +13,6 @@ from pyarrow import parquet
 import eigenfeat
 import eigenfeat.rows
 from eigenfeat import FisherLDA, MultinomialLogit, OrientedPCA
-from eigenfeat._runtime.checkpoint import Checkpoint
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(1500, 5))
@@ -80,7 +79,7 @@ def test_a_file_that_breaks_off_is_named_and_leaves_the_checkpoint_intact(tmp_pa
     path, data = tmp_path / "fit.checkpoint", written(tmp_path / "whole.parquet")
     source = opened(data)
     interrupted(path, MultinomialLogit(1e-3), source)
-    before = Checkpoint(path).steps()
+    before = set(path.iterdir())
     content, status = bytearray(data.read_bytes()), data.stat()
     start = parquet.ParquetFile(data).metadata.row_group(2).column(0).data_page_offset
     content[start : start + 60] = b"\xff" * 60
@@ -89,7 +88,7 @@ def test_a_file_that_breaks_off_is_named_and_leaves_the_checkpoint_intact(tmp_pa
     damaged = pytest.raises(ValueError, match=r"whole\.parquet, row group 2")
     with damaged, eigenfeat.runtime("10kB", checkpoint=path):
         MultinomialLogit(1e-3).fit(source)
-    assert Checkpoint(path).steps()[: len(before)] == before
+    assert before <= set(path.iterdir())
 
 
 def test_a_fit_that_cannot_be_repeated_is_refused(tmp_path):

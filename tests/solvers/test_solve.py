@@ -15,7 +15,7 @@ from scipy.linalg import eigh, subspace_angles
 from eigenfeat.moments import GramCache
 from eigenfeat.moments.forms import DenseForm, FactoredForm, RowTerm, SymmetricForm, identity_like
 from eigenfeat.quotients.quotient import Quotient
-from eigenfeat.solvers import Request, choose, krylov, solve, solve_in_rounds
+from eigenfeat.solvers import Request, choose, krylov, solve
 
 
 def moment(d: int, seed: int, rows: int | None = None, decay: float = 1.0) -> np.ndarray:
@@ -426,7 +426,7 @@ def test_rounds_are_solved_one_after_the_other_and_warned_of_once():
             del quotient
 
     with pytest.warns(UserWarning, match=r"'dense' \(and 5 others\) has 5 directions instead of the 9") as caught:
-        found = solve_in_rounds(rounds(), 9)
+        found = solve(rounds(), 9)
     assert len(caught) == 1
     with pytest.warns(UserWarning):
         together = solve([dense_pair(5, ridge) for ridge in (0.1, 0.2, 0.2, 0.4, 0.3, 0.6)], 9)

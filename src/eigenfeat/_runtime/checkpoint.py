@@ -18,22 +18,17 @@ import pickle
 import re
 import stat
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import closing, suppress
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any
 
 from joblib.hashing import NumpyHasher
 
-from eigenfeat._runtime.config import pickled_without_runtime
 from eigenfeat._runtime.files import write_bytes
 
 FINGERPRINT = "fingerprint.json"
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-State = TypeVar("State")
 
 
 class Checkpoint:
@@ -75,14 +70,16 @@ class Checkpoint:
         path = self.folder / FINGERPRINT
         known = json.loads(path.read_text()) if path.exists() else {}
         for word, value in fingerprint.items():
-            if known.get(word, value) != value:
+            before = known.get(word, value)
+            if before != value:
+                start = max(0, len(os.path.commonprefix([before, value])) - 30)  # noqa: RUF071 - of any text
                 raise ValueError(
-                    f"The checkpoint {self.folder} is of another {word}: {_difference(known[word], value)}. Name "
-                    "another folder, or delete this one to start anew."
+                    f"The checkpoint {self.folder} is of another {word}: it has '{before[start:][:80]}' where this fit "
+                    f"has '{value[start:][:80]}'. Name another folder, or delete this one to start anew."
                 )
         write_bytes(path, json.dumps(dict(fingerprint), indent=2).encode())
 
-    def recall(self, name: str, inputs: Any, compute: Callable[[], Result]) -> Result:
+    def recall(self, name: str, inputs: Any, compute: Callable[[], Any]) -> Any:
         """Return the result of a step, of an earlier attempt where there is one.
 
         Parameters
@@ -96,35 +93,22 @@ class Checkpoint:
         """
         return self._recall(self._path(name, inputs), compute)
 
-    def fold(
-        self,
-        name: str,
-        inputs: Any,
-        state: State,
-        items: Iterable[Item],
-        update: Callable[[State, Item], Any],
-    ) -> State:
-        """Recall a state that is updated in place with every item; it is recorded meanwhile, every few seconds."""
+    def fold(self, name: str, inputs: Any, sums: Any, items: Iterable[Any]) -> Any:
+        """Recall sums that are updated in place with every item; they are recorded meanwhile, every few seconds."""
         path = self._path(name, inputs)
         partial = path.with_suffix(".partial")
 
-        def compute() -> State:
-            n_done, partial_state = self._read(partial) if partial.exists() else (0, state)
-            with closing(_closable(items)) as iterator:
-                for number, item in enumerate(islice(iterator, n_done, None), start=n_done + 1):
-                    update(partial_state, item)
-                    if monotonic() - self._saved >= self.every:
-                        self._write(partial, (number, partial_state))
-            return partial_state
+        def compute() -> Any:
+            n_done, total = self._read(partial) if partial.exists() else (0, sums)
+            for number, item in enumerate(islice(items, n_done, None), start=n_done + 1):
+                total.update(item)
+                if monotonic() - self._saved >= self.every:
+                    self._write(partial, (number, total))
+            return total
 
         result = self._recall(path, compute)
         partial.unlink(missing_ok=True)
         return result
-
-    def steps(self) -> list[str]:
-        """Return the names of the finished steps, as they are in the names of files, oldest first."""
-        files = sorted(self.folder.glob("*.pickle"), key=lambda path: path.stat().st_mtime_ns)
-        return [path.name.rsplit("-", 1)[0] for path in files]
 
     def delete(self) -> None:
         """Delete what this checkpoint wrote, and the folder if nothing else is in it: the fit is done."""
@@ -136,7 +120,7 @@ class Checkpoint:
     def _path(self, name: str, inputs: Any) -> Path:
         return self.folder / f"{re.sub(r'[^A-Za-z0-9]+', '_', name)}-{fingerprint(inputs)}.pickle"
 
-    def _recall(self, path: Path, compute: Callable[[], Result]) -> Result:
+    def _recall(self, path: Path, compute: Callable[[], Any]) -> Any:
         if not path.exists():
             self._write(path, compute())
         return self._read(path)
@@ -152,29 +136,16 @@ class Checkpoint:
             raise ValueError(f"{path} of a checkpoint cannot be read ({problem}): delete it.") from problem
 
 
-def fingerprint(value: Any) -> str:
-    """Return a hash of a value: the same in other processes for what is equal, as `joblib.hash`.
-
-    An object may say by a method ``checkpoint_key`` what stands for it: rows are too many to be hashed, and a name that
-    was drawn at random is another in every attempt.
-    """
-    with pickled_without_runtime():
-        return _Hasher("md5").hash(value)
-
-
 class _Hasher(NumpyHasher):
     def save(self, obj: Any) -> None:
         key = getattr(type(obj), "checkpoint_key", None)
         super().save(obj if key is None else (type(obj).__qualname__, key(obj)))
 
 
-def _closable(items: Iterable[Item]) -> Any:
-    """Return an iterator that can be closed where the pass breaks off: a reader then ends its thread."""
-    return items if hasattr(items, "close") else (item for item in items)
+def fingerprint(value: Any) -> str:
+    """Return a hash of a value: the same in other processes for what is equal, as `joblib.hash`.
 
-
-def _difference(before: str, now: str) -> str:
-    """Return where two texts part."""
-    start = next((i for i, (a, b) in enumerate(zip(before, now)) if a != b), min(len(before), len(now)))
-    start = max(0, start - 30)
-    return f"it has '{before[start : start + 80]}' where this fit has '{now[start : start + 80]}'"
+    An object may say by a method ``checkpoint_key`` what stands for it: rows are too many to be hashed, and a name that
+    was drawn at random is another in every attempt.
+    """
+    return _Hasher("md5").hash(value)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import secrets
+import shutil
 import stat
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -19,21 +20,20 @@ def atomic_write(path: str | os.PathLike) -> Iterator[BinaryIO]:
     older file stays as it was. Symbolic links stay, and an older file's mode is kept. A process that is killed leaves
     the temporary file, named ``.NAME.*.part``.
     """
-    path = Path(path)
     target = check_destination(path)
-    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    mode = 0o600 if target.exists() else 0o666  # less the process's mask
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
         try:
-            with os.fdopen(handle, "wb") as stream:
+            with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as stream:
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
-            os.chmod(name, mode)
-            os.replace(name, target)
+            if target.exists():
+                shutil.copymode(target, temporary)
+            os.replace(temporary, target)
         finally:
-            with suppress(FileNotFoundError):  # it was renamed
-                os.unlink(name)
+            temporary.unlink(missing_ok=True)
     except OSError as problem:
         reason = problem.strerror or problem
         explained = type(problem)(f"cannot save to {path} ({reason}): a file that was there is as it was")
@@ -51,17 +51,17 @@ def check_destination(path: str | os.PathLike) -> Path:
     """Return the file that writing to ``path`` replaces or makes, links followed; refuse what is no file."""
     path = Path(path)
     try:
-        target = Path(os.path.realpath(path))
-        check_regular(path)
+        exists = check_regular(path)
     except OSError as problem:  # links that lead in a circle, names that are too long
         raise type(problem)(f"cannot save to {path} ({problem.strerror or problem})") from problem
     except ValueError as problem:
         raise ValueError(f"cannot save: {problem}") from None
+    target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise FileNotFoundError(f"cannot save to {path}: there is no folder {path.parent}")
     if not os.access(target.parent, os.W_OK):
         raise PermissionError(f"cannot save to {path}: files may not be made in the folder {path.parent}")
-    if target.exists() and not os.access(target, os.W_OK):
+    if exists and not os.access(target, os.W_OK):
         raise PermissionError(f"cannot save to {path}: the file there is read-only")
     return target
 
@@ -76,10 +76,3 @@ def check_regular(path: Path) -> bool:
         kind = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a named pipe", stat.S_IFSOCK: "a socket"}
         raise ValueError(f"{path} is {kind.get(stat.S_IFMT(mode), 'a device')}, not a file: name a file")
     return True
-
-
-def _umask() -> int:
-    """Return the mask of new files, which can only be read by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

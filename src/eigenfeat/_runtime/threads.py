@@ -28,82 +28,51 @@ def _libraries() -> list[Any]:
     return ThreadpoolController().select(user_api="blas").lib_controllers
 
 
-def _set_numbers(numbers: list[int]) -> None:
-    """Set the threads of every library from any thread: the public setter works only in the first thread to call it."""
-    for library, number in zip(_libraries(), numbers):
-        getattr(library, "_real_set_num_threads", library.set_num_threads)(number)
+# Limits on the threads of BLAS, of the whole process. The first to come saves what was set before, the last to leave
+# restores it. Were every thread to save and restore by itself, one that entered while another was inside would take the
+# limit for the setting, and leave it so for ever.
+_lock = Lock()
+_unlimited: list[int] = []
+_blas_limits: list[int] = []
+_limits: list[int] = []  # of BLAS and of threads of ours
 
 
-class _BlasLimits:
-    """Limits on the threads of BLAS, counted for the whole process.
-
-    The first to come saves what was set before, the last to leave restores it. Were every thread to save and restore by
-    itself, one that entered while another was inside would take the limit for the setting, and leave it so for ever.
-    """
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._n_single = 0
-        self._around_single: list[int] = []
-        self._caps: list[int] = []
-        self._uncapped: list[int] = []
-
-    @contextmanager
-    def single(self) -> Iterator[None]:
-        """Keep BLAS to the thread that calls it; threads of ours may be as many as before."""
-        with self._lock:
-            if not self._n_single:
-                self._around_single = self._numbers()
-                _set_numbers([1] * len(_libraries()))
-            self._n_single += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._n_single -= 1
-                self._restore(self._around_single)
-
-    @contextmanager
-    def cap(self, n_threads: int) -> Iterator[None]:
-        """Keep BLAS, and threads of ours, to so many."""
-        with self._lock:
-            if not self._caps:
-                self._uncapped = self._numbers()
-            self._caps.append(n_threads)
-            self._restore(self._capped())
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._caps.remove(n_threads)
-                self._restore(self._capped())
-
-    def usable(self) -> int:
-        """Return the threads of BLAS where it is not kept to one: as many as we may start."""
-        with self._lock:
-            return max(self._numbers(), default=1)
-
-    def _capped(self) -> list[int]:
-        return [min([number, *self._caps]) for number in self._uncapped]
-
-    def _numbers(self) -> list[int]:
-        """Return the threads of every library, as they are around `single`."""
-        return self._around_single if self._n_single else [library.get_num_threads() for library in _libraries()]
-
-    def _restore(self, numbers: list[int]) -> None:
-        """Set the threads of every library, inside `single` once that is left."""
-        self._around_single = numbers
-        if not self._n_single:
-            _set_numbers(numbers)
+@contextmanager
+def _limited(n_threads: int, limits: list[int]) -> Iterator[None]:
+    with _lock:
+        if not _blas_limits and not _limits:
+            _unlimited[:] = _numbers()
+        limits.append(n_threads)
+        _set_numbers()
+    try:
+        yield
+    finally:
+        with _lock:
+            limits.remove(n_threads)
+            _set_numbers()
 
 
-_limits = _BlasLimits()
+def _numbers() -> list[int]:
+    return [library.get_num_threads() for library in _libraries()]
+
+
+def _set_numbers() -> None:
+    for library, number in zip(_libraries(), _unlimited):
+        # From any thread: the public setter works only in the first thread to call it.
+        set_number = getattr(library, "_real_set_num_threads", library.set_num_threads)
+        set_number(min([number, *_blas_limits, *_limits]))
+
+
 _is_single: ContextVar[bool] = ContextVar("eigenfeat_one_blas_thread", default=False)
 
 
 def usable_threads() -> int:
     """Return the threads that the caller may use: one inside `one_blas_thread` and `thread_pool`."""
-    return 1 if _is_single.get() else _limits.usable()
+    if _is_single.get():
+        return 1
+    with _lock:
+        numbers = _unlimited if _blas_limits or _limits else _numbers()
+        return max((min([number, *_limits]) for number in numbers), default=1)
 
 
 @contextmanager
@@ -112,7 +81,7 @@ def one_blas_thread() -> Iterator[None]:
     was_single = _is_single.get()
     _is_single.set(True)
     try:
-        with _limits.single():
+        with _limited(1, _blas_limits):
             yield
     finally:
         _is_single.set(was_single)
@@ -137,7 +106,7 @@ def _adopt(context: Context) -> None:
 
 def limit_threads(n_threads: int) -> AbstractContextManager[None]:
     """Keep BLAS and the threads of `usable_threads` to so many, in the whole process."""
-    return _limits.cap(n_threads)
+    return _limited(n_threads, _limits)
 
 
 def limit_blas_off_main() -> AbstractContextManager[None]:
@@ -146,7 +115,7 @@ def limit_blas_off_main() -> AbstractContextManager[None]:
     So what is fitted in threads is the same bit for bit however they interleave: how many threads BLAS uses changes
     how it rounds, and a limit that a neighbour sets is one for all.
     """
-    return nullcontext() if current_thread() is main_thread() else _limits.single()
+    return nullcontext() if current_thread() is main_thread() else _limited(1, _blas_limits)
 
 
 def limit_blas_for_skinny(n_columns: int) -> AbstractContextManager[None]:
@@ -155,4 +124,4 @@ def limit_blas_for_skinny(n_columns: int) -> AbstractContextManager[None]:
     Between passes that threads of ours make, that is: those of OpenBLAS, once called, go on spinning for a tenth of a
     second, on the cores that the next pass needs. Threads of ours may be as many as before (`usable_threads`).
     """
-    return _limits.single() if n_columns <= SKINNY else nullcontext()
+    return _limited(1, _blas_limits) if n_columns <= SKINNY else nullcontext()

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenfeat._runtime.context import runtime
+from eigenfeat._runtime.config import runtime
 from eigenfeat._runtime.progress import Event
 from eigenfeat.cli.data import Rows
 

@@ -16,7 +16,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table as Grid
 
-from eigenfeat._runtime.context import runtime
+from eigenfeat._runtime.config import runtime
 from eigenfeat._runtime.progress import Event
 
 

@@ -15,7 +15,7 @@ from eigenfeat.features.subclasses import Subclasses, between_subclasses
 from eigenfeat.moments import Moments, SymmetricForm
 from eigenfeat.quotients import NO_REGULARISATION, Quotient, Regularisation, contrast
 from eigenfeat.rows.rows import Rows
-from eigenfeat.solvers import Directions, solve_in_rounds
+from eigenfeat.solvers import Directions, solve
 from eigenfeat.stages import Affine, FeatureLayer
 
 NO_SIGNAL = 1e-6
@@ -236,7 +236,7 @@ class _Problems:
         """Directions of every contrast, in their order."""
         order: list[int] = []
         settings = self.settings
-        found = solve_in_rounds(
+        found = solve(
             self._rounds(order),
             n_components,
             solver=settings.solver,

@@ -7,6 +7,7 @@ from eigenfeat.moments.cross import CrossMoments, collect_cross_moments
 from eigenfeat.moments.dense import DenseMoments
 from eigenfeat.moments.dual import DualMoments
 from eigenfeat.moments.forms import (
+    CombinedRows,
     DenseForm,
     FactoredForm,
     RowTerm,
@@ -19,6 +20,7 @@ from eigenfeat.moments.gram import GramCache
 
 __all__ = [
     "BoundedMoments",
+    "CombinedRows",
     "Contrast",
     "CrossMoments",
     "DenseForm",

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import copy
+from functools import reduce
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from eigenfeat.moments.base import Contrast, Mixture, Moments
 from eigenfeat.moments.dense import DenseMoments, ScatterMoments
@@ -73,7 +75,7 @@ class BoundedMoments(ScatterMoments):
     True
     """
 
-    _rows: tuple[Rows, ...] | None
+    _rows: tuple[Rows, ...]  # none where they are lost
     _matrices: dict[bytes, np.ndarray]  # scatters within mixtures, by their proportions
     _scatters: DenseMoments | None  # of the classes that were collected last
 
@@ -85,7 +87,7 @@ class BoundedMoments(ScatterMoments):
         self._class_of_label = np.asarray(classes)
         self._max_bytes = max_bytes
         self._rows = tuple(rows)
-        self._forget_matrices()
+        self._matrices, self._scatters = {}, None
         if rows:
             self._collect_summary()
 
@@ -104,10 +106,8 @@ class BoundedMoments(ScatterMoments):
             )
         if self._rows and not np.array_equal(self._class_of_label, other._class_of_label):
             raise ValueError("These moments are of other classes: collect both with the same classes.")
-        self._class_of_label, self._max_bytes = other._class_of_label, other._max_bytes
-        self._rows = (*self._given_rows(), *other._given_rows())
-        self._forget_matrices()
-        self._collect_summary()
+        parts = (*self._rows, *other._given_rows())
+        self.__init__(parts, other._class_of_label, other._max_bytes, track_fourth=self.track_fourth)  # type: ignore[misc]
         return self.rename(other.classes)  # type: ignore[return-value]
 
     def empty_copy(self) -> BoundedMoments:
@@ -132,35 +132,28 @@ class BoundedMoments(ScatterMoments):
     def rounds(self, contrasts: Sequence[Contrast], centred: bool = False) -> Iterator[list[int]]:
         """Yield the positions of contrasts to build and solve together, once their class scatters are collected.
 
-        What a round collects is forgotten in the next: forms made of it should be, too.
+        A pass over the rows serves all contrasts of a round, whose ends are few enough for the memory budget.
         """
-        mixtures: list[np.ndarray] = []
-        numbers = {self.class_fractions.tobytes(): -1}  # the matrix of all rows is always there
-
-        def number_of(end: Mixture | str) -> int:
-            if isinstance(end, str):
-                return -1
-            u = self.proportions(end)
-            if u.tobytes() not in numbers:
-                numbers[u.tobytes()] = len(mixtures)
-                mixtures.append(u)
-            return numbers[u.tobytes()]
-
-        pairs = np.array([[number_of(u), number_of(v)] for u, v in contrasts], dtype=np.intp).reshape(-1, 2)
-        for positions in rounds_within(pairs, self.max_scatters):
-            self._collect_matrices([mixtures[i] for i in np.unique(pairs[positions]).tolist() if i >= 0])
-            if not centred:
-                yield positions
-                continue
-            for noise in dict.fromkeys(pairs[positions, 1].tolist()):  # every contrast has a signal of its own
-                yield [i for i in positions if pairs[i, 1] == noise]
+        pooled, mixtures = self.class_fractions.tobytes(), dict[bytes, np.ndarray]()
+        ends: list[list[bytes]] = []
+        for contrast in contrasts:
+            proportions = [self.proportions(end) for end in contrast if not isinstance(end, str)]
+            ends.append([u.tobytes() for u in proportions])
+            mixtures.update(zip(ends[-1], proportions))
+        others = [key for key in mixtures if key != pooled]  # the matrix of all rows is there
+        needs = sparse.csr_array(np.array([[key in keys for key in others] for keys in ends], dtype=np.int64))
+        for positions in rounds_within(needs, self.max_scatters):
+            self._collect_matrices([mixtures[key] for key in sorted({key for i in positions for key in ends[i]})])
+            # Of centred contrasts every one has a signal of its own: those of one noise at a time.
+            for noise in dict.fromkeys(ends[i][-1] for i in positions) if centred else [None]:
+                yield [i for i in positions if noise in (None, ends[i][-1])]
         self._collect_matrices([])
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the rows, and all matrices but that of all rows."""
         moments = copy(vars(self))
         pooled = self.class_fractions.tobytes()
-        return moments | {"_rows": None, "_scatters": None, "_matrices": {pooled: self._matrices[pooled]}}
+        return moments | {"_rows": (), "_scatters": None, "_matrices": {pooled: self._matrices[pooled]}}
 
     def _scatter(self, c: int) -> np.ndarray:
         if self._scatters is None or c not in self._scatters.classes:
@@ -169,11 +162,8 @@ class BoundedMoments(ScatterMoments):
             self._scatters = self._collect(np.arange(c, min(c + self.max_scatters, self.n_classes)))
         return self._scatters._scatters[np.searchsorted(self._scatters.classes, c)]
 
-    def _forget_matrices(self) -> None:
-        self._matrices, self._scatters = {}, None
-
     def _given_rows(self) -> tuple[Rows, ...]:
-        if self._rows is None:
+        if not self._rows:
             raise ValueError(
                 "These moments were loaded or sent without the rows that their class scatters are collected from: "
                 "collect them again where the rows are."
@@ -182,13 +172,10 @@ class BoundedMoments(ScatterMoments):
 
     def _collect(self, classes: np.ndarray, track_fourth: bool = False) -> DenseMoments:
         """Collect the moments of some classes in one pass."""
-        parts = self._given_rows()
-        empty = [_SomeClasses(classes, self._class_of_label, track_fourth) for _ in parts]
-        first, *others = (rows.reduce(moments, "moments") for rows, moments in zip(parts, empty))
-        for moments in others:
-            first.merge(moments)
-        first._extend(classes, parts[0].n_columns)  # also to classes without rows
-        return first
+        empty: DenseMoments = _SomeClasses(classes, self._class_of_label, track_fourth)
+        moments = reduce(DenseMoments.merge, (rows.reduce(empty, "moments") for rows in self._given_rows()))
+        moments._extend(classes, self.n_features)  # also to classes without rows
+        return moments
 
     def _collect_summary(self) -> None:
         """Collect what grows like k d, and the scatter within all classes."""
@@ -249,44 +236,34 @@ class _SomeClasses(DenseMoments):
         return super().update(X.X[chosen], classes[chosen], None if X.weight is None else X.weight[chosen])
 
 
-def rounds_within(pairs: np.ndarray, n_matrices: int) -> Iterator[list[int]]:
-    """Group positions of pairs, so that those of a group have at most so many different ends.
+def rounds_within(needs: sparse.csr_array, n_matrices: int) -> Iterator[list[int]]:
+    """Group problems so that those of a group need at most so many matrices, at least two: the positions of each group.
 
-    Greedy: a group begins with the end that most of the pairs left have, and grows by the one that completes most pairs
-    with those it has. So few groups do, and a matrix serves as signal and as noise.
+    Greedy: a group grows by the matrix that completes most problems with those it has, of equals the one that most
+    need. So few groups do, and a matrix serves as signal and as noise.
 
     Parameters
     ----------
-    pairs : (n, 2) array of int
-        Ends are numbered from 0; -1 is no end.
+    needs : (problems, matrices) array of 0 and 1
+        One or two matrices a problem, or none.
 
     Examples
     --------
-    >>> list(rounds_within(np.array([[0, 1], [2, 3], [1, 0], [3, 1], [2, -1]]), 3))
+    >>> needs = [[1, 1, 0, 0], [0, 0, 1, 1], [1, 1, 0, 0], [0, 1, 0, 1], [0, 0, 1, 0]]
+    >>> list(rounds_within(sparse.csr_array(needs), 3))
     [[1, 3, 4], [0, 2]]
     """
-    n_ends = int(pairs.max(initial=-1)) + 1
-    both = np.where(pairs < 0, pairs[:, ::-1], pairs)  # an end without another is a pair with itself
-    left, many = np.arange(len(pairs)), np.zeros((n_ends, n_ends), dtype=np.intp)
-    with_ends = both[both[:, 0] >= 0]
-    np.add.at(many, (with_ends[:, 0], with_ends[:, 1]), 1)
-    many += many.T
+    left = np.arange(needs.shape[0])
     while len(left):
-        ends: list[int] = []
-        completed, degree = np.diagonal(many).copy(), many.sum(axis=1)
-        open_ends = degree > 0
-        while len(ends) < n_matrices and open_ends.any():
-            # Of ends that complete equally many pairs, the one that is in most.
-            best = int(np.lexsort((degree, completed, open_ends))[-1])
-            ends.append(best)
-            completed += many[best]
-            open_ends[best] = False
-        chosen = np.zeros(n_ends + 1, dtype=bool)
-        chosen[[*ends, -1]] = True
-        inside = chosen[both[left]].all(axis=1)
-        many[np.ix_(ends, ends)] = 0
-        yield left[inside].tolist()
-        left = left[~inside]
+        problems, chosen = needs[left], np.zeros(needs.shape[1], dtype=bool)
+        for _ in range(n_matrices):
+            missing = problems @ ~chosen
+            completed, uses = problems.T @ (missing == 1), problems.T @ (missing > 0)
+            best = np.lexsort((uses, completed, ~chosen & (uses > 0)))[-1:]
+            chosen[best] |= uses[best] > 0
+        done = problems @ ~chosen == 0
+        yield left[done].tolist()
+        left = left[~done]
 
 
 def _chunks(items: Any, size: int) -> Iterator[Any]:

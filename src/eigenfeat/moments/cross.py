@@ -81,23 +81,17 @@ class CrossMoments(Accumulator):
 
     def _widen(self, n_inputs: int, n_targets: int, flat: bool) -> None:
         """Take on the shape of the first rows; refuse another one."""
-        if self.n_inputs and (n_inputs, n_targets) != (self.n_inputs, self.n_targets):
-            raise ValueError(
-                f"These moments have {self.n_inputs} inputs and {self.n_targets} targets, the new rows {n_inputs} and "
-                f"{n_targets}."
+        before, now = (self.n_inputs, self.n_targets, self.targets_are_flat), (n_inputs, n_targets, flat)
+        if self.n_inputs and now != before:
+            have, got = (
+                f"{d} inputs and {'a vector of targets' if is_flat else f'{q} columns of targets'}"
+                for d, q, is_flat in (before, now)
             )
-        if self.n_inputs and flat != self.targets_are_flat:
-            have, got = ("a vector", "a matrix") if self.targets_are_flat else ("a matrix", "a vector")
             raise ValueError(
-                f"The targets of these moments came as {have}, the new ones as {got} of one column: bring both to "
-                "one shape, y.ravel() or y.reshape(-1, 1)."
+                f"These moments have {have}, the new rows {got}: bring all to one shape, targets by y.ravel() or "
+                "y.reshape(-1, 1)."
             )
         self.n_inputs, self.n_targets, self.targets_are_flat = n_inputs, n_targets, flat
-
-    @property
-    def count(self) -> int:
-        """Rows seen with a positive weight."""
-        return int(self._joint.counts[0]) if self.n_inputs else 0
 
     @property
     def weight(self) -> float:

@@ -162,7 +162,7 @@ class DenseMoments(ScatterMoments):
 
     def merge(self, other: Moments) -> DenseMoments:
         if isinstance(other, DualMoments):
-            for rows, labels, weights in other.batches():
+            for rows, labels, weights in other.batches:
                 self.update(rows, labels, weights)
             return self
         if not isinstance(other, DenseMoments):
@@ -312,7 +312,8 @@ class DenseMoments(ScatterMoments):
         offset = sums.first / sums.weight
         third, fourth = None, 0.0
         if self.track_fourth:
-            third, fourth = _recentred(sums.weight, offset, scatter, sums.third, sums.fourth)
+            third, _ = _shift_moments(sums.weight, offset, scatter, sums.third, 0.0)
+            fourth = sums.fourth - _shift_moments(sums.weight, -offset, scatter, third, 0.0)[1]
         if not about_shift:
             offset = offset - self._shifts[c]
         self._combine(c, sums.count, sums.weight, sums.weight_square, offset, scatter, third, fourth)
@@ -390,11 +391,3 @@ def _shift_moments(weight, delta, scatter, third, fourth) -> tuple[np.ndarray, f
     moved_third = third - trace * delta - 2 * pull - weight * square * delta
     moved_fourth = fourth - 4 * third @ delta + 4 * delta @ pull + 2 * square * trace + weight * square**2
     return moved_third, moved_fourth
-
-
-def _recentred(weight, offset, scatter, third, fourth) -> tuple[np.ndarray, float]:
-    """The inverse of `_shift_moments`: sums about a point at ``-offset`` from the mean, turned into sums about it."""
-    trace, square = np.trace(scatter), offset @ offset
-    pull = scatter @ offset
-    centred = third - trace * offset - 2 * pull - weight * square * offset
-    return centred, fourth - (4 * centred @ offset + 4 * offset @ pull + 2 * square * trace + weight * square**2)

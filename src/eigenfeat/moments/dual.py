@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from eigenfeat.moments.base import Mixture, Moments, batch_of, class_codes
-from eigenfeat.moments.forms import FactoredForm, RowTerm
+from eigenfeat.moments.forms import CombinedRows, FactoredForm, RowTerm
 from eigenfeat.moments.gram import GramCache
 
 
@@ -23,20 +22,18 @@ class DualMoments(Moments):
     def __init__(self, classes: np.ndarray | None = None) -> None:
         self._given = np.empty(0) if classes is None else np.unique(classes)
         self.classes = self._given
-        self._rows: list = []
-        self._labels: list[np.ndarray] = []
-        self._weights: list[np.ndarray] = []
+        self.batches: list[tuple[Any, np.ndarray, np.ndarray]] = []  # rows, labels and weights as they came
         self._cache: GramCache | None = None
 
     def update(self, X, y=None, sample_weight=None) -> DualMoments:
         X, y, sample_weight = batch_of(X, y, sample_weight)
-        if self._rows and X.shape[1] != self.n_features:
+        if self.batches and X.shape[1] != self.n_features:
             raise ValueError(f"These moments have {self.n_features} columns, the new rows {X.shape[1]}.")
         dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.float64
-        self._rows.append(X.tocsr().astype(dtype, copy=False) if sparse.issparse(X) else np.asarray(X, dtype))
-        self._labels.append(np.zeros(X.shape[0], dtype=np.int64) if y is None else np.asarray(y))
-        ones = np.ones(X.shape[0])
-        self._weights.append(ones if sample_weight is None else np.asarray(sample_weight, dtype=np.float64))
+        rows = X.tocsr().astype(dtype, copy=False) if sparse.issparse(X) else np.asarray(X, dtype)
+        labels = np.zeros(X.shape[0], dtype=np.int64) if y is None else np.asarray(y)
+        weights = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        self.batches.append((rows, labels, weights))
         self._index()
         return self
 
@@ -46,22 +43,19 @@ class DualMoments(Moments):
                 f"DualMoments, which are rows, cannot absorb {type(other).__name__}, which have none left: merge these "
                 "into those, or use eigenfeat.moments.merged_moments, which finds the order."
             )
-        for rows, labels, weights in other.batches():
+        for rows, labels, weights in other.batches:
             self.update(rows, labels, weights)
         return self
-
-    def batches(self) -> Iterator[tuple[Any, np.ndarray, np.ndarray]]:
-        """Rows, labels and weights as they came."""
-        yield from zip(self._rows, self._labels, self._weights)
 
     def empty_copy(self) -> DualMoments:
         return DualMoments()
 
     def _index(self) -> None:
-        self.n_features = self._rows[0].shape[1]
+        rows, labels, weights_of_batches = zip(*self.batches)
+        self.n_features = rows[0].shape[1]
         self._cache = None
-        self.classes, codes = class_codes(np.concatenate(self._labels), self._given)
-        weights = np.concatenate(self._weights)
+        self.classes, codes = class_codes(np.concatenate(labels), self._given)
+        weights = np.concatenate(weights_of_batches)
         k = len(self.classes)
         self._members = [np.flatnonzero((codes == c) & (weights > 0)) for c in range(k)]
         self._row_weights = weights
@@ -70,17 +64,18 @@ class DualMoments(Moments):
         self.weight_squares = np.bincount(codes, weights**2, minlength=k)
 
     def rename(self, classes: np.ndarray) -> DualMoments:
-        codes = [np.searchsorted(self.classes, labels) for labels in self._labels]
-        self.classes = self._given = np.asarray(classes)
-        self._labels = [self.classes[batch] for batch in codes]
+        before, self.classes = self.classes, np.asarray(classes)
+        self._given = self.classes
+        self.batches = [(rows, self.classes[np.searchsorted(before, y)], weights) for rows, y, weights in self.batches]
         return self
 
     @property
     def rows(self) -> GramCache:
         """All rows, one above the other."""
         if self._cache is None:
-            stack: Any = sparse.vstack if any(sparse.issparse(r) for r in self._rows) else np.concatenate
-            rows = self._rows[0] if len(self._rows) == 1 else stack(self._rows)
+            batches = [rows for rows, _, _ in self.batches]
+            stack: Any = sparse.vstack if any(sparse.issparse(rows) for rows in batches) else np.concatenate
+            rows = batches[0] if len(batches) == 1 else stack(batches)
             self._cache = GramCache(rows.tocsr() if sparse.issparse(rows) else rows)
         return self._cache
 
@@ -129,12 +124,12 @@ class DualMoments(Moments):
         scale = np.sqrt(self._row_weights[members] * (proportion / self.weights[c]))
         return RowTerm(members, scale=scale.astype(self.rows.dtype), centred=centred)
 
-    def _offset_term(self, u: np.ndarray, v: np.ndarray) -> RowTerm:
+    def _offset_term(self, u: np.ndarray, v: np.ndarray) -> CombinedRows:
         """Columns ``√u_c (m_c - m_v)`` as combinations of rows."""
         fractions = self._mean_coefficients()
         coefficients = (fractions - (fractions @ v)[:, None]) * np.sqrt(u)
         used = np.flatnonzero(coefficients.any(axis=1))
-        return RowTerm(used, coefficients=coefficients[used][:, u > 0].astype(self.rows.dtype))
+        return CombinedRows(used, coefficients[used][:, u > 0].astype(self.rows.dtype))
 
     def _mean_coefficients(self) -> np.ndarray:
         """(n, k): column c averages the rows of class c."""

@@ -113,46 +113,64 @@ class DenseForm(SymmetricForm):
 
 @dataclass(frozen=True, eq=False)
 class RowTerm:
-    """Columns ``X[index]ᵀ L`` of a factor, with L one of
+    """Columns ``X[index]ᵀ L`` of a factor: a weighted second moment, L = diag(scale).
 
-    - ``diag(scale)``: a weighted second moment;
-    - ``diag(scale) (I - uuᵀ)``, u = scale / ‖scale‖ (``centred``): the same rows about their weighted mean;
-    - a dense ``coefficients`` matrix: a few combinations of rows, such as class means.
+    ``centred`` takes the same rows about their weighted mean: ``L = diag(scale) (I - uuᵀ)``, u = scale / ‖scale‖.
     """
 
     index: np.ndarray
-    scale: np.ndarray | None = None
+    scale: np.ndarray
     centred: bool = False
-    coefficients: np.ndarray | None = None
 
     @property
     def rank(self) -> int:
-        return len(self.index) if self.coefficients is None else self.coefficients.shape[1]
+        return len(self.index)
 
     def combine(self, block: np.ndarray) -> np.ndarray:
         """``L @ block``: from factor coordinates to row coefficients."""
-        if self.coefficients is not None:
-            return self.coefficients @ block
-        assert self.scale is not None
-        if self.centred:
-            block = block - np.outer(self.scale, self.scale @ block) / (self.scale @ self.scale)
-        return self.scale[:, None] * block
+        return self.scale[:, None] * self._about_mean(block)
 
     def gather(self, block: np.ndarray) -> np.ndarray:
         """``Lᵀ @ block``: from values at the rows to factor coordinates."""
-        if self.coefficients is not None:
-            return self.coefficients.T @ block
-        assert self.scale is not None
-        block = self.scale[:, None] * block
-        if self.centred:
-            block = block - np.outer(self.scale, self.scale @ block) / (self.scale @ self.scale)
-        return block
+        return self._about_mean(self.scale[:, None] * block)
 
     def scaled(self, root: float) -> RowTerm:
-        if self.coefficients is not None:
-            return replace(self, coefficients=self.coefficients * root)
-        assert self.scale is not None
         return replace(self, scale=self.scale * root)
+
+    def diagonal(self, rows: GramCache) -> np.ndarray:
+        """The diagonal of the term times its transpose."""
+        weights = self.scale.astype(np.float64) ** 2
+        squares = rows.weighted_squares(self.index, weights)
+        return squares - rows.transpose_times(self.index, weights) ** 2 / weights.sum() if self.centred else squares
+
+    def _about_mean(self, block: np.ndarray) -> np.ndarray:
+        if not self.centred:
+            return block
+        return block - np.outer(self.scale, self.scale @ block) / (self.scale @ self.scale)
+
+
+@dataclass(frozen=True, eq=False)
+class CombinedRows:
+    """Columns ``X[index]ᵀ coefficients`` of a factor: a few combinations of rows, such as class means."""
+
+    index: np.ndarray
+    coefficients: np.ndarray
+
+    @property
+    def rank(self) -> int:
+        return self.coefficients.shape[1]
+
+    def combine(self, block: np.ndarray) -> np.ndarray:
+        return self.coefficients @ block
+
+    def gather(self, block: np.ndarray) -> np.ndarray:
+        return self.coefficients.T @ block
+
+    def scaled(self, root: float) -> CombinedRows:
+        return replace(self, coefficients=self.coefficients * root)
+
+    def diagonal(self, rows: GramCache) -> np.ndarray:
+        return np.sum(rows.transpose_times(self.index, self.coefficients) ** 2, axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +178,7 @@ class FactoredForm(SymmetricForm):
     """``F Fᵀ + shift·I`` with ``F = [X[index₁]ᵀL₁, X[index₂]ᵀL₂, ...]`` and X the rows of a shared `GramCache`."""
 
     rows: GramCache
-    terms: tuple[RowTerm, ...]
+    terms: tuple[RowTerm | CombinedRows, ...]
     shift: float | np.ndarray = 0.0
 
     @property
@@ -178,13 +196,17 @@ class FactoredForm(SymmetricForm):
 
     def factor_times(self, block: np.ndarray) -> np.ndarray:
         """``F @ block``, a (d, r) array."""
-        return self.rows.transpose_times(*self.row_coefficients(block))
+        return self.rows.transpose_times(self.row_index, self.row_coefficients(block))
 
-    def row_coefficients(self, block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rows and coefficients c with ``F @ block = X[rows]ᵀ c``."""
+    @property
+    def row_index(self) -> np.ndarray:
+        """The rows of all terms, one after the other."""
+        return np.concatenate([term.index for term in self.terms])
+
+    def row_coefficients(self, block: np.ndarray) -> np.ndarray:
+        """c with ``F @ block = X[row_index]ᵀ c``."""
         edges = np.cumsum([0] + [term.rank for term in self.terms])
-        parts = [t.combine(block[a:b]) for t, a, b in zip(self.terms, edges, edges[1:])]
-        return np.concatenate([t.index for t in self.terms]), np.concatenate(parts)
+        return np.concatenate([t.combine(block[a:b]) for t, a, b in zip(self.terms, edges, edges[1:])])
 
     def factor_transpose_times(self, vectors: np.ndarray) -> np.ndarray:
         """``Fᵀ @ vectors``."""
@@ -193,8 +215,7 @@ class FactoredForm(SymmetricForm):
     def inner(self, other: FactoredForm) -> np.ndarray:
         """``Fᵀ F_other`` from the Gram matrix of the rows: no d-sized array is touched."""
         # One side after the other: the rest of a hundred classes has a hundred terms, and pairs of them are many.
-        columns = np.concatenate([term.index for term in other.terms])
-        half = np.concatenate([term.gather(self.rows.gram(term.index, columns)) for term in self.terms])
+        half = np.concatenate([term.gather(self.rows.gram(term.index, other.row_index)) for term in self.terms])
         edges = np.cumsum([0] + [len(term.index) for term in other.terms])
         parts = [term.gather(half[:, a:b].T) for term, a, b in zip(other.terms, edges, edges[1:])]
         return np.concatenate(parts).T
@@ -207,18 +228,8 @@ class FactoredForm(SymmetricForm):
         return self.factor_times(np.eye(self.rank, dtype=self.dtype))
 
     def diagonal(self) -> np.ndarray:
-        diagonal = np.zeros(self.shape[0])
-        for term in self.terms:
-            if term.coefficients is not None:
-                F = self.rows.transpose_times(term.index, term.coefficients)
-                diagonal += np.einsum("ij,ij->i", F, F)
-                continue
-            assert term.scale is not None
-            weights = term.scale.astype(np.float64) ** 2
-            diagonal += self.rows.weighted_squares(term.index, weights)
-            if term.centred:
-                diagonal -= self.rows.transpose_times(term.index, weights) ** 2 / weights.sum()
-        return diagonal + self.shift
+        zero = np.zeros(self.shape[0])
+        return sum((term.diagonal(self.rows) for term in self.terms), zero) + self.shift
 
     def toarray(self) -> np.ndarray:
         F = self.factor()

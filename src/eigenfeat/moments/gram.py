@@ -25,20 +25,10 @@ class GramCache:
 
     def __init__(self, X: np.ndarray | sparse.csr_matrix | sparse.csr_array) -> None:
         self.X: Any = X
+        self.n_rows, self.n_columns = X.shape
+        self.dtype: np.dtype = X.dtype
         self._gram: np.ndarray | None = None
         self._lock = Lock()
-
-    @property
-    def n_rows(self) -> int:
-        return self.X.shape[0]
-
-    @property
-    def n_columns(self) -> int:
-        return self.X.shape[1]
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.X.dtype
 
     def with_scaled_columns(self, scale: np.ndarray) -> GramCache:
         """Rows ``X diag(scale)``, whose Gram matrix is not cached."""

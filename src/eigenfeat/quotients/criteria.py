@@ -152,7 +152,7 @@ def contrast(
             if isinstance(v, str):
                 below = regularisation.noise(moments, None, "identity")
             elif noise == "second_moment":
-                below = regularisation.of_second_moment(second_moment(v), moments, v)
+                below = regularisation.of_moments(second_moment(v), moments, v)
             else:
                 below = regularisation.noise(moments, v, noise)
             noises[_key(v)] = below if extra_noise is None else extra_noise + below

@@ -43,19 +43,22 @@ class Regularisation:
         if kind == "identity":
             return identity_like(moments.second_moment(mixture))
         if kind == "within":
-            return self._of_form(moments.within(mixture), moments, mixture, "class")
-        if kind == "covariance":
-            return self._of_form(moments.covariance(mixture), moments, mixture, mixture)
-        return self.of_second_moment(moments.second_moment(mixture), moments, mixture)
+            return self.of_moments(moments.within(mixture), moments, mixture, "class")
+        center = mixture if kind == "covariance" else "origin"
+        return self.of_moments(moments.second_moment(mixture, center), moments, mixture, center)
 
-    def of_second_moment(self, form: SymmetricForm, moments: Moments, mixture: Mixture = None) -> SymmetricForm:
-        """The given second moment of a mixture, regularised as a noise matrix."""
-        return self._of_form(form, moments, mixture, "origin")
-
-    def _of_form(self, form: SymmetricForm, moments: Moments, mixture: Mixture, center: Mixture | str) -> SymmetricForm:
-        if self.shrinkage is not None:
-            form = self._shrunk(form, moments, mixture, center)
-        return self.with_ridge(form, moments)
+    def of_moments(
+        self, form: SymmetricForm, moments: Moments, mixture: Mixture = None, center: Mixture | str = "origin"
+    ) -> SymmetricForm:
+        """The given second moment of a mixture about a center, regularised as a noise matrix."""
+        factor = self.shrinkage
+        if isinstance(factor, str):
+            size, count = (form.squared_norm(), form.mean_diagonal(), form.shape[0]), moments.effective_count(mixture)
+            if factor == "auto":
+                factor = ledoit_wolf_factor(*size, count, moments.fourth_moment(mixture, center))
+            else:
+                factor = oas_factor(*size, count)
+        return self.with_ridge(form if factor is None else shrunk(form, factor), moments)
 
     def with_ridge(self, form: SymmetricForm, moments: Moments | None = None) -> SymmetricForm:
         """The ridge alone."""
@@ -82,18 +85,6 @@ class Regularisation:
                 "given: use shrinkage=None or a number in [0, 1]. FisherLDA and GEMFeatures estimate it."
             )
         return self.with_ridge(shrunk(form, self.shrinkage) if self.shrinkage else form)
-
-    def _shrunk(self, form: SymmetricForm, moments: Moments, mixture: Mixture, center: Mixture | str) -> SymmetricForm:
-        factor = self.shrinkage
-        if isinstance(factor, str):
-            count = moments.effective_count(mixture)
-            if factor == "auto":
-                fourth = moments.fourth_moment(mixture, center)
-                factor = ledoit_wolf_factor(form.squared_norm(), form.mean_diagonal(), form.shape[0], count, fourth)
-            else:
-                factor = oas_factor(form.squared_norm(), form.mean_diagonal(), form.shape[0], count)
-        assert factor is not None
-        return shrunk(form, factor)
 
 
 def shrunk(form: SymmetricForm, factor: float) -> SymmetricForm:

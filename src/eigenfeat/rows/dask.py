@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from eigenfeat._runtime.config import Runtime, activate, current
-from eigenfeat._runtime.context import runtime
+from eigenfeat._runtime.config import Runtime, activate, current, runtime
 from eigenfeat._runtime.progress import Event, Pass
 from eigenfeat.rows.accumulators import Accumulator, AnyAccumulator, BlockFunction, ClassCounts, map_blocks
 from eigenfeat.rows.block import Block, concatenate

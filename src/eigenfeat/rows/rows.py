@@ -20,7 +20,6 @@ from scipy import sparse
 from eigenfeat._runtime.config import current
 from eigenfeat._runtime.progress import rows_counted
 from eigenfeat.rows.accumulators import (
-    Accumulator,
     AnyAccumulator,
     BlockFunction,
     ClassCounts,
@@ -121,7 +120,7 @@ class Rows(ABC):
             A new one, of all rows.
         """
         blocks = rows_counted(self.blocks(), name, self.n_rows)
-        return current().fold(name, (self, accumulator), deepcopy(accumulator), blocks, _update)
+        return current().fold(name, (self, accumulator), deepcopy(accumulator), blocks)
 
     def starmap(self, function: Callable, tasks: Sequence[tuple], nested: bool = False) -> list[Any]:
         """Return the results of a function for tuples of arguments, made where the rows are.
@@ -539,10 +538,6 @@ class MappedRows(Rows):
         if self.random_access:
             return replace(self, source=self.source.with_labels(y, weight))
         return super().with_labels(y, weight)
-
-
-def _update(accumulator: Accumulator, block: Block) -> None:
-    accumulator.update(block)
 
 
 def as_rows(rows: Rows | Matrix, y: Any = None, weight: Any = None) -> Rows:

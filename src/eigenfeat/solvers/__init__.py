@@ -17,7 +17,7 @@ from eigenfeat.solvers.contract import (
 )
 from eigenfeat.solvers.directions import DenseVectors, Directions, DualVectors, Vectors, finish
 from eigenfeat.solvers.noise import factor_noise
-from eigenfeat.solvers.solve import SOLVERS, choose, solve, solve_in_rounds
+from eigenfeat.solvers.solve import SOLVERS, choose, solve
 
 __all__ = [
     "FACTORED",
@@ -43,5 +43,4 @@ __all__ = [
     "never",
     "orient",
     "solve",
-    "solve_in_rounds",
 ]

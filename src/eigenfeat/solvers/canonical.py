@@ -184,12 +184,9 @@ def canonicalize_ties(directions: Directions, references: np.ndarray | None) -> 
     """
     if references is None:
         return directions
-    projections: list[np.ndarray] = []  # computed where there are ties
 
     def towards_references(group: slice) -> np.ndarray:
-        if not projections:
-            projections.append(directions.vectors.projected(references))
-        Q, R, _ = qr(projections[0][:, group].T, pivoting=True)
+        Q, R, _ = qr(directions.vectors.columns(group).projected(references).T, pivoting=True)
         signs = np.ones(len(Q))
         diagonal = np.diagonal(R)
         signs[: len(diagonal)] = np.where(diagonal < 0, -1.0, 1.0)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenfeat.moments.forms import DenseForm, FactoredForm
+from eigenfeat.moments.forms import DenseForm, FactoredForm, SymmetricForm
 from eigenfeat.quotients.quotient import Quotient
 
 Test = Callable[[Any, Any], bool]
@@ -103,23 +103,17 @@ class SolverTable:
         ValueError
             If it cannot run: with its unmet requirements, and the solvers that can; if none can, with those of each.
         """
+        candidates = self.solvers if name == "auto" else (self[name],)
+        for solver in candidates:
+            if (name != "auto" or solver.suits(problem, request)) and not solver.unmet(problem, request):
+                return solver
+        needs = {solver.name: "; and ".join(solver.unmet(problem, request)) for solver in candidates}
         if name == "auto":
-            for solver in self.solvers:
-                if solver.suits(problem, request) and not solver.unmet(problem, request):
-                    return solver
-            unmet = [f"{s.name} needs {'; and '.join(s.unmet(problem, request))}" for s in self.solvers]
-            raise ValueError(f"No solver can run on {self.describe(problem)}: {'. '.join(unmet)}.")
-        solver = self[name]
-        if solver.unmet(problem, request):
-            raise ValueError(self.refusal(solver, problem, request))
-        return solver
-
-    def refusal(self, solver: Solver, problem: Any, request: Any) -> str:
-        """Why a solver cannot run on a problem, and which ones can."""
+            words = ". ".join(f"{each} needs {unmet}" for each, unmet in needs.items())
+            raise ValueError(f"No solver can run on {self.describe(problem)}: {words}.")
         able = self.able(problem, request)
         way_out = f"solvers that can: {', '.join(able)}" if able else "no solver can"
-        unmet = "; and ".join(solver.unmet(problem, request))
-        return f"Solver {solver.name!r} cannot run on {self.describe(problem)}: it needs {unmet} ({way_out})."
+        raise ValueError(f"Solver {name!r} cannot run on {self.describe(problem)}: it needs {needs[name]} ({way_out}).")
 
 
 # ---------------------------------------------------------------------- quotients
@@ -139,13 +133,14 @@ class Workspace:
     """
 
     def __init__(self) -> None:
-        self._results: dict[tuple[Callable, Any], Any] = {}
+        self._results: dict[tuple, Any] = {}
 
-    def once(self, function: Callable[[Any], Any], form: Any) -> Any:
-        """``function(form)``, computed the first time (by two threads, if both are first)."""
-        if (function, form) not in self._results:
-            self._results[function, form] = function(form)
-        return self._results[function, form]
+    def once(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """``function(*arguments)``, computed the first time (by two threads, if both are first)."""
+        key = (function, *arguments)
+        if key not in self._results:
+            self._results[key] = function(*arguments)
+        return self._results[key]
 
     def __reduce__(self) -> tuple:
         return (Workspace, ())
@@ -190,8 +185,8 @@ class Request:
         return available if self.n_components is None else min(self.n_components, available)
 
 
-def has_signal_factor(quotient: Quotient, request: Request) -> bool:
-    return quotient.signal_factor is not None
+def is_moderate(quotient: Quotient, request: Request) -> bool:
+    return isinstance(quotient.noise, DenseForm) or quotient.n_features <= MODERATE_SIZE
 
 
 def is_factored(quotient: Quotient, request: Request) -> bool:
@@ -199,30 +194,21 @@ def is_factored(quotient: Quotient, request: Request) -> bool:
     return isinstance(S, FactoredForm) and isinstance(N, FactoredForm) and S.rows is N.rows and not np.any(S.shift)
 
 
-def is_moderate(quotient: Quotient, request: Request) -> bool:
-    return isinstance(quotient.noise, DenseForm) or quotient.n_features <= MODERATE_SIZE
+def is_rows_and_ridge(noise: SymmetricForm) -> bool:
+    """Whether a noise is made of rows and one number, so that its inverse is as well."""
+    return isinstance(noise, FactoredForm) and not np.ndim(noise.shift) and bool(noise.shift > 0)
 
 
 def has_noise_solve(quotient: Quotient, request: Request) -> bool:
-    N = quotient.noise
-    by_rows = isinstance(N, FactoredForm) and not np.ndim(N.shift) and float(N.shift) > 0
-    return bool(by_rows) or is_moderate(quotient, request)
+    return is_rows_and_ridge(quotient.noise) or is_moderate(quotient, request)
 
 
-def wants_largest(quotient: Quotient, request: Request) -> bool:
-    return request.largest
-
-
-def wants_few(quotient: Quotient, request: Request) -> bool:
-    return request.n_components is not None
-
-
-SIGNAL_FACTOR = Requirement(has_signal_factor, "a signal_factor H with S = HHᵀ")
+SIGNAL_FACTOR = Requirement(lambda quotient, _: quotient.signal_factor is not None, "a signal_factor H with S = HHᵀ")
 FACTORED = Requirement(is_factored, "signal and noise factored over the same rows, the signal without a shift")
 MODERATE = Requirement(is_moderate, f"matrices that are dense or have at most {MODERATE_SIZE} columns")
 NOISE_SOLVE = Requirement(
     has_noise_solve,
     f"a noise that is dense, has at most {MODERATE_SIZE} columns, or is made of rows and one number as ridge",
 )
-LARGEST = Requirement(wants_largest, 'which="largest"')
-N_COMPONENTS = Requirement(wants_few, "a given n_components")
+LARGEST = Requirement(lambda _, request: request.largest, 'which="largest"')
+N_COMPONENTS = Requirement(lambda _, request: request.n_components is not None, "a given n_components")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,51 +15,8 @@ from eigenfeat.solvers.contract import Request
 from eigenfeat.solvers.noise import BasisNoise, NoiseFactor, WoodburyNoise
 
 
-class Vectors(ABC):
-    """r directions in a space of d columns, as numbers or as combinations of data rows."""
-
-    @property
-    @abstractmethod
-    def shape(self) -> tuple[int, int]:
-        """(d, r)."""
-
-    @property
-    @abstractmethod
-    def dtype(self) -> np.dtype: ...
-
-    @abstractmethod
-    def toarray(self) -> np.ndarray:
-        """The (d, r) matrix itself."""
-
-    @abstractmethod
-    def columns(self, keep: np.ndarray | slice) -> Vectors:
-        """Some of the directions."""
-
-    @abstractmethod
-    def combined(self, coefficients: np.ndarray) -> Vectors:
-        """``V @ coefficients``: other directions in the same span."""
-
-    @abstractmethod
-    def projected(self, rows: Any) -> np.ndarray:
-        """``rows @ V`` for dense or sparse rows, without forming V."""
-
-    @abstractmethod
-    def astype(self, dtype: np.dtype) -> Vectors:
-        """The same with products in another floating type."""
-
-    @property
-    def economical(self) -> Vectors:
-        """The same in the form that takes less memory and time to project on."""
-        return self
-
-    @classmethod
-    @abstractmethod
-    def joined(cls, parts: Sequence[Any]) -> Vectors:
-        """Concatenate the directions of several problems."""
-
-
 @dataclass(frozen=True, eq=False)
-class DenseVectors(Vectors):
+class DenseVectors:
     """Directions as the columns of a (d, r) array."""
 
     array: np.ndarray
@@ -80,22 +36,28 @@ class DenseVectors(Vectors):
         return DenseVectors(self.array[:, keep])
 
     def combined(self, coefficients: np.ndarray) -> DenseVectors:
+        """``V @ coefficients``: other directions in the same span."""
         return DenseVectors(self.array @ coefficients)
 
     def projected(self, rows: Any) -> np.ndarray:
+        """``rows @ V`` for dense or sparse rows."""
         return np.asarray(rows @ self.array)
 
     def astype(self, dtype: np.dtype) -> DenseVectors:
         return self if self.dtype == dtype else DenseVectors(self.array.astype(dtype))
 
+    @property
+    def economical(self) -> DenseVectors:
+        return self
+
     @classmethod
-    def joined(cls, parts: Sequence[DenseVectors]) -> DenseVectors:
+    def joined(cls, parts: Sequence[Any]) -> DenseVectors:
         return cls(np.concatenate([part.array for part in parts], axis=1))
 
 
 @dataclass(frozen=True, eq=False)
-class DualVectors(Vectors):
-    """Directions ``V = X[index]ᵀ coefficients``, left as coefficients until someone asks for them."""
+class DualVectors:
+    """Directions ``V = X[index]ᵀ coefficients``; V, whose columns may be many, is formed for `toarray` alone."""
 
     rows: GramCache
     index: np.ndarray
@@ -126,11 +88,12 @@ class DualVectors(Vectors):
 
     @property
     def economical(self) -> Vectors:
+        """The same in the form that takes less memory and time to project on."""
         is_wide = self.rows.n_columns > self.rows.n_rows
         return self if is_wide else DenseVectors(self.toarray().astype(self.dtype, copy=False))
 
     @classmethod
-    def joined(cls, parts: Sequence[DualVectors]) -> DualVectors:
+    def joined(cls, parts: Sequence[Any]) -> DualVectors:
         rows = parts[0].rows
         coefficients = np.zeros((rows.n_rows, sum(p.shape[1] for p in parts)), dtype=parts[0].dtype)
         start = 0
@@ -138,6 +101,10 @@ class DualVectors(Vectors):
             np.add.at(coefficients[:, start : start + part.shape[1]], part.index, part.coefficients)
             start += part.shape[1]
         return cls(rows, np.arange(rows.n_rows), coefficients)
+
+
+Vectors = DenseVectors | DualVectors
+"""r directions in a space of d columns: both kinds answer the same questions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,10 +171,8 @@ def finish(
     part in that range, for outside it the equation does not hold. A solver that has the ``products`` SV and NV passes
     them. A direction whose value is not a number is left out.
     """
-    m, d, r = vectors.shape
     if products is None:
-        flat = quotients[0].noise @ vectors.transpose(1, 0, 2).reshape(d, m * r)
-        NV = flat.reshape(d, m, r).transpose(1, 0, 2)
+        NV = side_by_side(quotients[0].noise.__matmul__, vectors)
         SV = np.stack([q.signal @ v for q, v in zip(quotients, vectors)])
     else:
         SV, NV = products
@@ -220,6 +185,13 @@ def finish(
     vectors = vectors * orientation(vectors, [q.references for q in quotients])[:, None, :]
     directions = [DenseVectors(v) for v in vectors.astype(request.dtype, copy=False)]
     return as_directions(quotients, directions, values, residuals, request, solver, noise.rank)
+
+
+def side_by_side(function: Callable[[np.ndarray], np.ndarray], stack: np.ndarray) -> np.ndarray:
+    """A function of columns on those of all m problems of a stack, (m, d, r), at once."""
+    m, d, r = stack.shape
+    flat = function(stack.transpose(1, 0, 2).reshape(d, m * r))
+    return flat.reshape(len(flat), m, r).transpose(1, 0, 2)
 
 
 def spectrum_scale(quotients: Sequence[Quotient], values: np.ndarray, request: Request) -> np.ndarray:

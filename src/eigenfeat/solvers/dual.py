@@ -13,15 +13,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular
 
-from eigenfeat.moments.forms import FactoredForm
+from eigenfeat.moments.forms import FactoredForm, RowTerm
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.solvers.canonical import largest_entry_signs, leading, rank_cutoff, reference_signs
 from eigenfeat.solvers.contract import FACTORED, LARGEST, Request, Solver, Workspace
-from eigenfeat.solvers.directions import Directions, DualVectors, as_directions
+from eigenfeat.solvers.directions import Directions, DualVectors, as_directions, side_by_side
 from eigenfeat.solvers.noise import zero_noise
 
 NAME = "dual"
@@ -56,15 +57,11 @@ class _StackedSignals:
     @classmethod
     def of(cls, signals: Sequence[FactoredForm]) -> _StackedSignals | None:
         """The stack, or None when the signals are not of this shape or not of one size."""
-        first = signals[0].terms[0]
-        for signal in signals:
-            term = signal.terms[0]
-            alike = term.centred == first.centred and len(term.index) == len(first.index)
-            if len(signal.terms) != 1 or term.scale is None or not alike:
-                return None
-        terms = [signal.terms[0] for signal in signals]
-        scale = np.stack([t.scale for t in terms])  # type: ignore[misc]
-        return cls(np.stack([t.index for t in terms]), scale, first.centred)
+        terms = [signal.terms[0] for signal in signals if isinstance(signal.terms[0], RowTerm)]
+        several = len(terms) < len(signals) or any(len(signal.terms) > 1 for signal in signals)
+        if several or len({(term.centred, term.rank) for term in terms}) > 1:
+            return None
+        return cls(np.stack([t.index for t in terms]), np.stack([t.scale for t in terms]), terms[0].centred)
 
     def inner(self, noise: FactoredForm) -> np.ndarray:
         """``FᵀG`` of every signal, (m, f, g)."""
@@ -88,10 +85,6 @@ class _StackedSignals:
             return block
         unit = self.scale / np.linalg.norm(self.scale, axis=1, keepdims=True)
         return block - unit[:, :, None] * (unit[:, None, :] @ block)
-
-
-def _gram(signal: FactoredForm) -> np.ndarray:
-    return signal.inner(signal)
 
 
 def solve_group(quotients: Sequence[Quotient], request: Request) -> list[Directions]:
@@ -137,7 +130,7 @@ def _solve_scaled(quotients: Sequence[Quotient], noise: FactoredForm, request: R
     back = noise.rows.with_scaled_columns(1 / ridge)
     # The scaled rows belong to this noise alone: what is made of them is not to outlive it.
     solved = solve_group(scaled, replace(request, workspace=Workspace()))
-    vectors = _oriented(quotients, [replace(r.vectors, rows=back) for r in solved])  # type: ignore[type-var,misc]
+    vectors = _oriented(quotients, [replace(r.vectors, rows=back) for r in solved])  # type: ignore[arg-type,misc]
     return [replace(r, vectors=v) for r, v in zip(solved, vectors)]
 
 
@@ -147,7 +140,7 @@ def _solve_stack(quotients: Sequence[Quotient], shared: _Noise, request: Request
     signals: list[FactoredForm] = [q.signal for q in quotients]  # type: ignore[misc]
     rows = _StackedSignals.of(signals) if len(signals) > 1 else None
     if rows is not None:
-        A, K = np.stack([request.workspace.once(_gram, F) for F in signals]), rows.inner(noise)
+        A, K = np.stack([request.workspace.once(FactoredForm.inner, F, F) for F in signals]), rows.inner(noise)
     else:
         A, K = np.stack([F.inner(F) for F in signals]), np.stack([F.inner(noise) for F in signals])
     # Small, and differences of large numbers are taken of them: in float64 whatever the rows are.
@@ -156,13 +149,11 @@ def _solve_stack(quotients: Sequence[Quotient], shared: _Noise, request: Request
     residuals = _residuals(A, K, shared, values, p, q)
 
     # v = Fp + Gq as combinations of the store's rows.
-    m, g, r = q.shape
-    noise_rows, flat = noise.row_coefficients(q.transpose(1, 0, 2).reshape(g, m * r))
-    by_noise = flat.reshape(-1, m, r).transpose(1, 0, 2)
+    noise_rows, by_noise = noise.row_index, side_by_side(noise.row_coefficients, q)
     if rows is not None:
         by_signal = list(zip(rows.index, rows.row_coefficients(p)))
     else:
-        by_signal = [F.row_coefficients(block) for F, block in zip(signals, p)]
+        by_signal = [(F.row_index, F.row_coefficients(block)) for F, block in zip(signals, p)]
     vectors = []
     for (signal_rows, c), d in zip(by_signal, by_noise):
         coefficients = np.concatenate([c, d]).astype(request.dtype, copy=False)
@@ -177,17 +168,15 @@ def _ridged(
 
     With ``tI + GᵀG = LLᵀ`` and ``Z = L⁻¹GᵀF``: ``M = (FᵀF - ZᵀZ) / t``, ``q = -L⁻ᵀZp``.
     """
-    m, f, g = K.shape
     t = noise.shift
-    Z = _triangular(noise.lower, K.transpose(2, 0, 1).reshape(g, m * f), "N").reshape(g, m, f).transpose(1, 0, 2)
+    Z = side_by_side(partial(_triangular, noise.lower, "N"), K.transpose(0, 2, 1))
     values, U = _top((A - Z.transpose(0, 2, 1) @ Z) / t, request)
     p = U / (t * np.sqrt(values))[:, None, :]
-    r = p.shape[2]
-    q = _triangular(noise.lower, (Z @ p).transpose(1, 0, 2).reshape(g, m * r), "T").reshape(g, m, r)
-    return values, p, -q.transpose(1, 0, 2), noise.form.shape[0]
+    q = side_by_side(partial(_triangular, noise.lower, "T"), Z @ p)
+    return values, p, -q, noise.form.shape[0]
 
 
-def _triangular(lower: np.ndarray | None, block: np.ndarray, trans: str) -> np.ndarray:
+def _triangular(lower: np.ndarray | None, trans: str, block: np.ndarray) -> np.ndarray:
     # A noise without rows, such as the identity, has nothing to solve with.
     return solve_triangular(lower, block, lower=True, trans=trans, check_finite=False) if len(block) else block
 

@@ -20,7 +20,7 @@ from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.solvers import dense
 from eigenfeat.solvers.canonical import rank_cutoff, relative_residuals
 from eigenfeat.solvers.contract import LARGEST, MODERATE, N_COMPONENTS, Request, Solver, Workspace
-from eigenfeat.solvers.directions import Directions, finish
+from eigenfeat.solvers.directions import Directions, finish, side_by_side
 from eigenfeat.solvers.noise import BasisNoise, CholeskyNoise, NoiseFactor, factor_noise
 
 NAME = "krylov"
@@ -62,7 +62,7 @@ def solve_group(quotients: Sequence[Quotient], request: Request) -> list[Directi
         chunk = quotients[start : start + step]
         signals = [_signal_in_type(q.signal, request.dtype, request.workspace) for q in chunk]
         ritz = _search(signals, whitener, request).astype(request.dtype, copy=False)
-        noises = _noise_products(noise_form, ritz)
+        noises = side_by_side(noise_form.__matmul__, ritz)
         for quotient, signal, vectors, NV in zip(chunk, signals, ritz, noises):
             results.append(_refine(quotient, signal, noise_form, vectors, NV, whitener, request, noise))
     stuck = [i for i, r in enumerate(results) if not r.converged]
@@ -114,10 +114,6 @@ def _block_size(n_components: int) -> int:
     return 8 * -(-(n_components + 8) // 16)
 
 
-def _single(form: SymmetricForm) -> DenseForm:
-    return _in_type(form, np.dtype(np.float32))
-
-
 def _in_type(form: SymmetricForm, dtype: np.dtype) -> DenseForm:
     """A dense form with a matrix of this type: the form itself where it is one."""
     if not isinstance(form, DenseForm):
@@ -126,16 +122,8 @@ def _in_type(form: SymmetricForm, dtype: np.dtype) -> DenseForm:
 
 
 def _signal_in_type(form: SymmetricForm, dtype: np.dtype, workspace: Workspace) -> DenseForm:
-    """The same of a signal, which meets many noises: in float32 it is converted once."""
-    single = dtype == np.float32 and isinstance(form, DenseForm) and form.dtype != dtype
-    return workspace.once(_single, form) if single else _in_type(form, dtype)
-
-
-def _noise_products(noise: DenseForm, directions: np.ndarray) -> np.ndarray:
-    """``N V`` for the (m, d, p) directions of all signals side by side."""
-    m, d, p = directions.shape
-    flat = noise @ directions.transpose(1, 0, 2).reshape(d, m * p)
-    return flat.reshape(d, m, p).transpose(1, 0, 2)
+    """The same of a signal, which meets many noises: a matrix is converted once."""
+    return workspace.once(_in_type, form, dtype) if isinstance(form, DenseForm) else _in_type(form, dtype)
 
 
 def _search(signals: Sequence[DenseForm], whitener: _Whitener, request: Request) -> np.ndarray:

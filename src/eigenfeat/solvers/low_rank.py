@@ -12,7 +12,7 @@ from eigenfeat.moments.forms import DenseForm
 from eigenfeat.quotients.quotient import Quotient
 from eigenfeat.solvers.canonical import leading, rank_cutoff
 from eigenfeat.solvers.contract import LARGEST, NOISE_SOLVE, SIGNAL_FACTOR, Request, Solver
-from eigenfeat.solvers.directions import Directions, finish
+from eigenfeat.solvers.directions import Directions, finish, side_by_side
 from eigenfeat.solvers.noise import SMALL, NoiseFactor, WoodburyNoise, noise_solver
 
 NAME = "low_rank"
@@ -38,8 +38,7 @@ def _solve_stack(
 ) -> list[Directions]:
     """``HᵀN⁻¹H = U diag(λ) Uᵀ`` gives v = N⁻¹Hu up to its length."""
     H = np.stack([q.signal_factor for q in quotients]).astype(request.dtype, copy=False)  # type: ignore[misc]
-    m, d, r = H.shape
-    P = noise.solve(H.transpose(1, 0, 2).reshape(d, m * r)).reshape(d, m, r).transpose(1, 0, 2)
+    P = side_by_side(noise.solve, H)
     values, U = np.linalg.eigh(H.transpose(0, 2, 1) @ P)
     cutoff = rank_cutoff(values, request.dtype)[:, None]
     values, U = leading(np.where(values > cutoff, values, np.nan), U, request)

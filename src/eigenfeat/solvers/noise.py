@@ -9,6 +9,7 @@ from scipy.linalg import cho_factor, cho_solve, cholesky, eigh, lapack, qr, solv
 
 from eigenfeat.moments.forms import FactoredForm, SymmetricForm
 from eigenfeat.solvers.canonical import INDEFINITE, rank_cutoff
+from eigenfeat.solvers.contract import is_rows_and_ridge
 
 #: Up to this many columns the whitening basis is kept as a matrix: small products beat triangular solves.
 SMALL = 128
@@ -153,8 +154,8 @@ def factor_noise(noise: SymmetricForm, dtype: np.dtype, label: str) -> NoiseFact
 
 def noise_solver(noise: SymmetricForm, dtype: np.dtype, label: str) -> NoiseFactor | WoodburyNoise:
     """The cheapest way to solve with a noise: by its rows where it has few of them and a ridge."""
-    if isinstance(noise, FactoredForm) and not np.ndim(noise.shift) and noise.shift > 0:
-        return WoodburyNoise(noise, dtype)
+    if is_rows_and_ridge(noise):
+        return WoodburyNoise(noise, dtype)  # type: ignore[arg-type]
     return factor_noise(noise, dtype, label)
 
 

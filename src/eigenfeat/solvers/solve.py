@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 
@@ -20,6 +20,9 @@ from eigenfeat.solvers.low_rank import share_signal_factors
 Run = Callable[[Callable, Sequence[tuple]], list]
 """Results of a function for each of some tuples of arguments."""
 
+Task = tuple[Callable, Sequence[Quotient], Request]
+"""A solver's function, the quotients of one noise and the request."""
+
 #: In the order "auto" tries them; see `choose`.
 SOLVERS = SolverTable(
     (dual.SOLVER, low_rank.SOLVER, krylov.SOLVER, dense.SOLVER, randomized.SOLVER),
@@ -28,7 +31,7 @@ SOLVERS = SolverTable(
 
 
 def solve(
-    quotients: Sequence[Quotient],
+    quotients: Sequence[Quotient] | Iterator[Sequence[Quotient]],
     n_components: int | None = None,
     *,
     solver: str = "auto",
@@ -47,7 +50,8 @@ def solve(
 
     Parameters
     ----------
-    quotients : sequence of Quotient
+    quotients : sequence of Quotient, or iterator of such sequences
+        An iterator's are solved one after the other: quotients that do not fit into memory together.
     n_components : int, optional
         Directions a quotient; all by default.
     solver : {"auto", "dense", "krylov", "randomized", "dual", "low_rank"}
@@ -72,7 +76,7 @@ def solve(
     Returns
     -------
     list of Directions
-        In the order of the quotients.
+        In the order of the quotients, also those of several sequences.
 
     Examples
     --------
@@ -82,46 +86,6 @@ def solve(
     >>> pair = Quotient(DenseForm(np.diag([6.0, 2.0, 1.0])), DenseForm(np.diag([2.0, 1.0, 4.0])))
     >>> solve([pair], 2)[0].values
     array([3., 2.])
-    """
-    return solve_in_rounds(
-        [quotients],
-        n_components,
-        solver=solver,
-        which=which,
-        min_eigenvalue=min_eigenvalue,
-        tol=tol,
-        dtype=dtype,
-        n_jobs=n_jobs,
-        random_state=random_state,
-        run=run,
-    )
-
-
-def solve_in_rounds(
-    rounds: Iterable[Sequence[Quotient]],
-    n_components: int | None = None,
-    *,
-    solver: str = "auto",
-    which: str = "largest",
-    min_eigenvalue: float | None = None,
-    tol: float | None = None,
-    dtype: type | np.dtype | None = None,
-    n_jobs: int | None = None,
-    random_state: int = 0,
-    run: Run | None = None,
-) -> list[Directions]:
-    """Solve quotients that do not fit into memory together: a round is solved before the next is built.
-
-    Parameters
-    ----------
-    rounds : iterable of sequences of Quotient
-    n_components, solver, which, min_eigenvalue, tol, dtype, n_jobs, random_state, run
-        As in `solve`.
-
-    Returns
-    -------
-    list of Directions
-        In the order of the quotients, round by round.
     """
     result_type = np.dtype(np.float64 if dtype is None else dtype)
     if result_type not in DEFAULT_TOL:
@@ -135,17 +99,15 @@ def solve_in_rounds(
 
     directions: list[Directions] = []
     widths: list[int] = []
-    for quotients in rounds:
-        directions += _solve_round(quotients, replace(request, workspace=Workspace()), solver, n_jobs, run)
-        widths += [quotient.n_features for quotient in quotients]
-        del quotients  # its matrices are released before the next round builds its own
-    _warn_of_restriction(widths, directions)
-    _warn_of_shortage(widths, directions, request)
-    _warn_of_residuals(directions, request)
+    for together in [quotients] if isinstance(quotients, Sequence) else quotients:
+        directions += _solve_together(together, replace(request, workspace=Workspace()), solver, n_jobs, run)
+        widths += [quotient.n_features for quotient in together]
+        del together  # its matrices are released before the next ones are built
+    _warn_of(directions, widths, request)
     return directions
 
 
-def _solve_round(
+def _solve_together(
     quotients: Sequence[Quotient], request: Request, solver: str, n_jobs: int | None, run: Run | None
 ) -> list[Directions]:
     if not quotients:
@@ -153,10 +115,8 @@ def _solve_round(
     if solver == "auto":
         quotients = share_signal_factors(quotients, request)
     groups = _groups(quotients, solver, request)
-    if run is None or len(groups) == 1:
-        outcomes = _run(groups, quotients, request, n_jobs)
-    else:
-        outcomes = run(_solve_alone, [(s.solve, [quotients[i] for i in positions], request) for s, positions in groups])
+    tasks = [(each.solve, [quotients[i] for i in positions], request) for each, positions in groups]
+    outcomes = _in_threads(tasks, n_jobs) if run is None or len(tasks) == 1 else run(_solve_alone, tasks)
     results: dict[int, Directions] = {}
     for (_, positions), directions in zip(groups, outcomes):
         results.update(zip(positions, directions))
@@ -194,21 +154,19 @@ def _groups(quotients: Sequence[Quotient], solver: str, request: Request) -> lis
     return [(SOLVERS[name], positions) for (_, name), positions in groups.items()]
 
 
-def _run(
-    groups: list[tuple[Solver, list[int]]], quotients: Sequence[Quotient], request: Request, n_jobs: int | None
-) -> list[list[Directions]]:
-    def work(group: tuple[Solver, list[int]]) -> list[Directions]:
-        solver, positions = group
-        return solver.solve([quotients[i] for i in positions], request)
+def _in_threads(tasks: Sequence[Task], n_jobs: int | None) -> list[list[Directions]]:
+    def work(task: Task) -> list[Directions]:
+        solve_group, quotients, request = task
+        return solve_group(quotients, request)
 
     # One noise: nothing to run side by side, BLAS may as well use the cores. The rule looks at the problem
     # alone, never at n_jobs, so that results are the same bit for bit.
-    threads = _n_threads(n_jobs)
-    with one_blas_thread() if len(groups) > 1 else nullcontext():
-        if threads == 1 or len(groups) == 1:
-            return [work(group) for group in groups]
-        with thread_pool(min(threads, len(groups))) as pool:
-            return list(pool.map(work, groups))
+    threads = min(_n_threads(n_jobs), len(tasks))
+    with one_blas_thread() if len(tasks) > 1 else nullcontext():
+        if threads == 1:
+            return [work(task) for task in tasks]
+        with thread_pool(threads) as pool:
+            return list(pool.map(work, tasks))
 
 
 def _n_threads(n_jobs: int | None) -> int:
@@ -220,54 +178,39 @@ def _n_threads(n_jobs: int | None) -> int:
     return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 
-def _warn_of_restriction(widths: Sequence[int], results: Sequence[Directions]) -> None:
-    concerned = [r for d, r in zip(widths, results) if r.noise_rank < d]
-    if concerned:
-        d = widths[0]
-        warnings.warn(
-            f"The noise matrix of {_subject(concerned)} is singular (rank {concerned[0].noise_rank} of {d}): "
-            "directions are restricted to its range. Set ridge > 0 to search all of the space.",
-            UserWarning,
-            stacklevel=4,
+def _warn_of(results: Sequence[Directions], widths: Sequence[int], request: Request) -> None:
+    """Warn of restricted problems, of those with fewer directions than asked for and of residuals, each kind once."""
+    restricted = [(r, d) for r, d in zip(results, widths) if r.noise_rank < d]
+    if restricted:
+        first, d = restricted[0]
+        _warn(
+            f"The noise matrix of {_subject(restricted)} is singular (rank {first.noise_rank} of {d}): directions are "
+            "restricted to its range. Set ridge > 0 to search all of the space."
         )
-
-
-def _warn_of_shortage(widths: Sequence[int], results: Sequence[Directions], request: Request) -> None:
     # A threshold is asked for: what it drops is no surprise.
-    if request.n_components is None or request.min_eigenvalue is not None:
-        return
-    concerned = [(d, r) for d, r in zip(widths, results) if r.n_directions < request.n_components]
-    if not concerned:
-        return
-    d, first = concerned[0]
-    if first.n_directions < first.noise_rank:
-        reason = f"its signal has rank {first.n_directions}"
-    elif first.noise_rank < d:
-        reason = f"its noise has rank {first.noise_rank}"
-    else:
-        reason = f"there are {d} columns"
-    warnings.warn(
-        f"{_subject([r for _, r in concerned])} has {first.n_directions} directions instead of the "
-        f"{request.n_components} asked for: {reason}.",
-        UserWarning,
-        stacklevel=4,
-    )
-
-
-def _warn_of_residuals(results: Sequence[Directions], request: Request) -> None:
-    concerned = [r for r in results if not r.converged]
-    if concerned:
-        largest = max(float(r.residuals.max()) for r in concerned)
-        warnings.warn(
-            f"The directions of {_subject(concerned)} have relative residuals up to {largest:.1e}, above the tolerance "
-            f"of {request.tol:.1e} (solver {concerned[0].solver!r}): set ridge > 0 or raise it, or raise tol.",
-            UserWarning,
-            stacklevel=4,
+    count = 0 if request.n_components is None or request.min_eigenvalue is not None else request.n_components
+    short = [(r, d) for r, d in zip(results, widths) if r.n_directions < count]
+    if short:
+        first, d = short[0]
+        reason = f"its noise has rank {first.noise_rank}" if first.noise_rank < d else f"there are {d} columns"
+        if first.n_directions < first.noise_rank:
+            reason = f"its signal has rank {first.n_directions}"
+        _warn(f"{_subject(short)} has {first.n_directions} directions instead of the {count} asked for: {reason}.")
+    inexact = [(r, d) for r, d in zip(results, widths) if not r.converged]
+    if inexact:
+        largest = max(float(r.residuals.max()) for r, _ in inexact)
+        _warn(
+            f"The directions of {_subject(inexact)} have relative residuals up to {largest:.1e}, above the tolerance "
+            f"of {request.tol:.1e} (solver {inexact[0][0].solver!r}): set ridge > 0 or raise it, or raise tol."
         )
 
 
-def _subject(concerned: Sequence[Directions]) -> str:
+def _warn(words: str) -> None:
+    warnings.warn(words, UserWarning, stacklevel=4)
+
+
+def _subject(concerned: Sequence[tuple[Directions, int]]) -> str:
     """The first problem by name, and how many others there are."""
-    first = f"quotient {concerned[0].label!r}" if concerned[0].label else "a quotient"
-    others = len(concerned) - 1
+    label, others = concerned[0][0].label, len(concerned) - 1
+    first = f"quotient {label!r}" if label else "a quotient"
     return first if others == 0 else f"{first} (and {others} other{'s' * (others > 1)})"
