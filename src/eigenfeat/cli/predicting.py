@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,6 +21,7 @@ from eigenfeat.cli.evaluation import Result, classification, multilabel, regress
 from eigenfeat.cli.talk import Talk
 from eigenfeat.export import load
 from eigenfeat.rows import read_table
+from eigenfeat.rows.read_ahead import map_ahead
 from eigenfeat.rows.readers.columns import as_numbers
 from eigenfeat.rows.readers.options import check_columns, usual_label
 from eigenfeat.rows.readers.sources import is_svmlight
@@ -150,7 +149,7 @@ def _parts(
     numbers = dict.fromkeys(set(_plain_numbers(fitted)) - {*keep, *reading.labels}, pa.float64())
 
     def answered(part: Part) -> Answered:
-        block = part.read()
+        block = part.table
         truth = block.select(reading.labels) if reading.labels and len(block) else None
         kept = {name: block.column(name) for name in keep}
         return _answered(answer, _as_taken(fitted, block.select(names)), kept, truth)
@@ -172,17 +171,11 @@ def _in_threads(parts: Iterator[Callable[[], Answered]]) -> Iterator[Answered]:
     """What the functions return, in their order; a core works on each, and few wait."""
     n_threads = usable_threads()
     with thread_pool(n_threads) as pool:
-        waiting: deque[Future[Answered]] = deque()
-        try:
-            for part in parts:
-                waiting.append(pool.submit(part))
-                if len(waiting) > 2 * n_threads:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
+        yield from map_ahead(pool, _call, parts, 2 * n_threads)
+
+
+def _call(function: Callable[[], Answered]) -> Answered:
+    return function()
 
 
 def _plain_numbers(fitted: Any) -> list[str]:

@@ -5,18 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from eigenfeat.rows.block import concatenate
-from eigenfeat.rows.readers.options import Name, ReadOptions, column_means, usual_label
+from eigenfeat.rows.readers.options import Given, Name, ReadOptions, column_means, usual_label
 from eigenfeat.rows.rows import Rows
-
-if TYPE_CHECKING:
-    from eigenfeat.rows.readers.columns import TableRows
-
-Given = str | os.PathLike | Sequence[str | os.PathLike]
 
 
 def open(
@@ -117,12 +112,13 @@ def open(
 
 
 def _opened(given: Any, options: ReadOptions) -> Rows:
-    if isinstance(given, np.ndarray):
-        from eigenfeat.rows.readers.arrays import MemoryMapRows
+    # pyarrow takes a moment to import
+    from eigenfeat.rows.readers.arrays import MemoryMapRows, load_npy
 
+    if isinstance(given, np.ndarray):
         return MemoryMapRows(given, options)
     if callable(given):
-        from eigenfeat.rows.readers.frames import batch_rows
+        from eigenfeat.rows.readers.batches import batch_rows
 
         return batch_rows(given, options)
     if not isinstance(given, str | os.PathLike | list | tuple):
@@ -130,7 +126,7 @@ def _opened(given: Any, options: ReadOptions) -> Rows:
             f"Rows are opened from a path, or a function that makes batches anew for every pass; got "
             f"{type(given).__name__}. Wrap what makes the batches: open(lambda: ...)."
         )
-    from eigenfeat.rows.readers.arrays import MemoryMapRows, load_npy  # pyarrow takes a moment to import
+    from eigenfeat.rows.readers.columns import TableRows
     from eigenfeat.rows.readers.locations import locate
     from eigenfeat.rows.readers.sources import STANDARD_INPUT, open_source
     from eigenfeat.rows.readers.svmlight import SvmlightRows
@@ -145,15 +141,7 @@ def _opened(given: Any, options: ReadOptions) -> Rows:
         return SvmlightRows(locations, options)
     if len(locations) == 1 and first.format == "npy":
         return MemoryMapRows(load_npy(first), options, first.place, first.identity)
-    return _table_rows(open_source(given, options.delimiter, options.encoding), options)
-
-
-def _table_rows(source: Any, options: ReadOptions) -> TableRows:
-    from eigenfeat.rows.readers.columns import TableRows
-
-    if source.is_array:
-        options = options.renamed(lambda name: f"x{name}" if isinstance(name, int) else name)
-    return TableRows(source, options)
+    return TableRows(open_source(given, options.delimiter, options.encoding), options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,6 +207,7 @@ def read_table(
     >>> table.names, table.y.tolist(), table.X.tolist()
     (('width', 'length'), ['rose', 'tulip'], [[1.0, 2.5], [3.0, 4.0]])
     """
+    from eigenfeat.rows.readers.columns import TableRows
     from eigenfeat.rows.readers.locations import locate
     from eigenfeat.rows.readers.sources import is_svmlight, open_source
     from eigenfeat.rows.readers.svmlight import SvmlightRows
@@ -230,6 +219,6 @@ def read_table(
     source = open_source(path, delimiter, encoding)
     if label is None:
         options = replace(options, label=usual_label([n for n in source.names if n not in {*drop, *(columns or ())}]))
-    rows = _table_rows(source, options)
+    rows = TableRows(source, options)
     block = rows.collect()
     return Table(block.X, block.y, rows.names)

@@ -10,8 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenfeat.rows.block import Block
-from eigenfeat.rows.readers.errors import explained
-from eigenfeat.rows.readers.locations import Location
+from eigenfeat.rows.readers.locations import Location, explained
 from eigenfeat.rows.readers.options import ReadOptions
 from eigenfeat.rows.readers.stream import FileRows
 

@@ -7,9 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from eigenfeat.rows.readers.arrays import MatrixRows
-from eigenfeat.rows.readers.options import ReadOptions
+from eigenfeat.rows.block import Block
+from eigenfeat.rows.readers.arrays import block_of_matrix, by_index
+from eigenfeat.rows.readers.options import ReadOptions, check_columns, floating, handle_missing
+from eigenfeat.rows.readers.stream import FileRows
 from eigenfeat.rows.rows import Rows
 
 Factory = Callable[[], Iterable[Any]]
@@ -41,17 +44,50 @@ def batch_rows(factory: Factory, options: ReadOptions) -> Rows:
     if not _is_frame(parts[0]):
         return MatrixRows(batches, options, place, parts)
     from eigenfeat.rows.readers.columns import TableRows
-    from eigenfeat.rows.readers.tables import BatchSource
+    from eigenfeat.rows.readers.tables import Part, TableSource, cut
 
-    def tables() -> Iterator[tuple[str, Any]]:
-        return ((name, _arrow_table(*parts)) for name, *parts in batches())
+    def tables(columns: list[str], numbers: Any, filter: Any, size: int) -> Iterator[Part]:
+        for name, *batch in batches():
+            table = _arrow_table(*batch)
+            check_columns(name, table.column_names, columns)
+            yield from cut(name, [table], columns, len(table))
 
-    source = BatchSource(place, _arrow_table(*parts).schema, tables)
-    beside = (("label", LABEL), ("weight", WEIGHT))
-    found: dict[str, Any] = {
-        role: name for role, name in beside if name in source.names and getattr(options, role) is None
-    }
-    return TableRows(source, replace(options, **found))
+    source = TableSource(place, _arrow_table(*parts).schema, tables)
+    if LABEL in source.names and options.label is None:
+        options = replace(options, label=LABEL)
+    if WEIGHT in source.names and options.weight is None:
+        options = replace(options, weight=WEIGHT)
+    return TableRows(source, options)
+
+
+class MatrixRows(FileRows):
+    """Batches of arrays or sparse matrices, each X, (X, y) or (X, y, weights)."""
+
+    def __init__(self, batches: Any, options: ReadOptions, place: str, first: tuple[Any, Any, Any]) -> None:
+        X, *beside = first
+        self._batches, self.options = batches, by_index(options, X.shape[1])
+        self.is_sparse, self._beside = sparse.issparse(X), [part is not None for part in beside]
+        if options.filter is not None or (self.is_sparse and options.missing != "refuse"):
+            raise ValueError(f"{place} are matrices: choose rows, and fill in sparse ones, where they are made.")
+        self.columns = self.options.choose(range(X.shape[1]), place)
+        self._n_stored = X.shape[1]
+        super().__init__(place, len(self.columns.features), floating([X.dtype], options.dtype), options.batch_size)
+
+    def batches(self, size: int) -> Iterator[Block]:
+        for place, X, labels, weights in self._batches():
+            if sparse.issparse(X) != self.is_sparse or X.shape[1] != self._n_stored:
+                shape = f"{type(X).__name__} of shape {X.shape}"
+                raise ValueError(f"{place} is {shape}; the first has {self._n_stored} columns.")
+            if self._beside != [labels is not None, weights is not None]:
+                raise ValueError(f"{place} has labels or weights where the first has none, or none where it has.")
+            block = block_of_matrix(X.tocsr() if self.is_sparse else X, self.columns, self.dtype)
+            if labels is not None and block.y is None:
+                block = replace(block, y=np.asarray(labels))
+            if weights is not None and block.weight is None:
+                block = replace(block, weight=np.asarray(weights, dtype=np.float64))
+            if not self.is_sparse:
+                block = handle_missing(block, self.options.missing, self.columns.features, place)
+            yield block
 
 
 def _parts(given: Any, place: str) -> tuple[Any, Any, Any]:
