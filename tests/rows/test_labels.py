@@ -113,6 +113,6 @@ def test_labels_with_a_type_keep_it(column, expected, tmp_path):
 def test_typed_labels_that_are_missing_are_refused(column, tmp_path):
     pq.write_table(pa.table({"x": [1.0, 2.0], "y": column}), tmp_path / "t.parquet")
     with pytest.raises(
-        ValueError, match=r"label column 'y' of .*t\.parquet .*in row 2 of .*row group 0: every row needs"
+        ValueError, match=r"label column 'y' of .*t\.parquet, row group 0 .*in row 2: every row needs"
     ):
         read_table(tmp_path / "t.parquet")

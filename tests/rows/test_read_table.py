@@ -28,9 +28,9 @@ def test_what_is_written_comes_back(suffix, labels, tmp_path):
     assert read_table(path, columns=["right"]).X[:, 0].tolist() == X[:, 1].tolist()
 
 
-def test_all_cells_that_are_no_numbers_in_one_message(tmp_path):
-    (tmp_path / "bad.csv").write_text("a,b\n" + "1,2\n" * 20 + "x,y\n")
-    with pytest.raises(ValueError, match=r"(?s)column 'a' holds 'x' in line 22.*column 'b' holds 'y' in line 22"):
+def test_cells_that_are_no_numbers_are_counted(tmp_path):
+    (tmp_path / "bad.csv").write_text("a,b\n" + "1,2\n" * 20 + "x,y\nx,1\n")
+    with pytest.raises(ValueError, match=r"column 'a' holds 'x' in line 22, and 1 more"):
         read_table(tmp_path / "bad.csv")
 
 
@@ -113,7 +113,7 @@ DAMAGED = {
     "no Parquet": (".parquet", b"PAR1 nothing"),
     "an empty Parquet file": (".parquet", b""),
     "no text": (".csv", b"a,b\n1,\xff\xfe\n"),
-    "a quote that never ends": (".csv", b'a,b\n1,"' + b"x" * (3 * text.STREAMED_BYTES)),
+    "a quote that never ends": (".csv", b'a,b\n1,"' + b"x" * (3 * text.MAX_RECORD_BYTES)),
     "no Arrow": (".arrow", b"ARROW1 no"),
     "no gzip": (".csv.gz", b"\x1f\x8b no"),
     "no workbook": (".xlsx", b"PK no"),

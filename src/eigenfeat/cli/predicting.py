@@ -152,7 +152,7 @@ def _parts(
         block = part.table
         truth = block.select(reading.labels) if reading.labels and len(block) else None
         kept = {name: block.column(name) for name in keep}
-        return _answered(answer, _as_taken(fitted, block.select(names)), kept, truth)
+        return _answered(answer, _as_taken(fitted, part, names), kept, truth)
 
     for part in _read_ahead(file.parts(needed, numbers)):
         yield partial(answered, part)
@@ -210,11 +210,13 @@ def _read_ahead(blocks: Iterator[Any]) -> Iterator[Any]:
         yield block
 
 
-def _as_taken(fitted: Any, table: pa.Table) -> Any:
+def _as_taken(fitted: Any, part: Part, names: Sequence[str]) -> Any:
     """The table itself for an encoder; numbers for a model without one."""
+    table = part.table.select(names)
     if "table" in dict(getattr(fitted, "named_steps", {})):
         return table
-    return np.column_stack([as_numbers(table.column(name), name, np.dtype(np.float64)) for name in table.column_names])
+    float64 = np.dtype(np.float64)
+    return np.column_stack([as_numbers(table[name], name, float64, part.place, part.where) for name in names])
 
 
 def _columns_of(fitted: Any, there: Sequence[str], reading: Reading) -> list[str]:

@@ -50,7 +50,7 @@ def batch_rows(factory: Factory, options: ReadOptions) -> Rows:
         for name, *batch in batches():
             table = _arrow_table(*batch)
             check_columns(name, table.column_names, columns)
-            yield from cut(name, [table], columns, len(table))
+            yield from cut(name, [table], columns, size)
 
     source = TableSource(place, _arrow_table(*parts).schema, tables)
     if LABEL in source.names and options.label is None:

@@ -85,18 +85,15 @@ class ReadOptions:
     def renamed(self, aliases: Mapping[Any, Any]) -> ReadOptions:
         """Return the same options, columns that go by an alias by their names."""
 
-        def names(given: Any) -> Any:
-            return [aliases.get(name, name) for name in given] if isinstance(given, list | tuple) else given
+        def name(given: Any) -> Any:
+            return [*map(name, given)] if isinstance(given, list | tuple) else aliases.get(given, given)
 
+        label, weight, drop = name(self.label), name(self.weight), name([*self.drop])
+        columns = self.columns if isinstance(self.columns, int) else name(self.columns)
         missing = self.missing
         if isinstance(missing, Mapping):
-            missing = {aliases.get(name, name): value for name, value in missing.items()}
-        label, weight = (
-            aliases.get(name, name) if isinstance(name, Name) else names(name) for name in (self.label, self.weight)
-        )
-        return replace(
-            self, label=label, weight=weight, columns=names(self.columns), drop=names([*self.drop]), missing=missing
-        )
+            missing = {name(key): fill for key, fill in missing.items()}
+        return replace(self, label=label, weight=weight, columns=columns, drop=drop, missing=missing)
 
     def choose(self, names: Sequence[Any], place: str) -> Columns:
         """Choose the columns that are read, of those there are.

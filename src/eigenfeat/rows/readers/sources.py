@@ -93,7 +93,7 @@ def _of_stream(given: Any, place: str, delimiter: str | None, encoding: str | No
     stream: Any = io.BufferedReader(given, HEAD_BYTES)
     with explained(place):
         if stream.peek().startswith(b"\x1f\x8b"):
-            stream = io.BufferedReader(gzip.GzipFile(fileobj=stream), HEAD_BYTES)  # type: ignore[arg-type]
+            stream = io.BufferedReader(gzip.GzipFile(fileobj=stream), HEAD_BYTES)
         head = stream.peek()
         if not head.startswith((b"PAR1", b"ARROW1", b"PK\x03\x04")):
             return text_source(place, head, partial(nullcontext, stream), delimiter, encoding)
@@ -172,10 +172,9 @@ class JoinedSource(TableSource):
         for index in range(len(self.locations)):
             said = [ds.field(name) == values[index] for name, values in self._values.items() if values[index].is_valid]
             fragments.append(kind.make_fragment(str(index), filesystem, reduce(and_, said, ds.scalar(True))))
+        is_folder = self._values.__contains__
         # What the cells of text mean is not known yet: nothing but folders is compared.
-        schema = pa.schema(
-            [field if field.name in self._values else field.with_type(pa.null()) for field in self.schema]
-        )
+        schema = pa.schema([field if is_folder(field.name) else field.with_type(pa.null()) for field in self.schema])
         dataset = ds.FileSystemDataset(fragments, schema, kind, filesystem)
         return sorted(int(fragment.path) for fragment in dataset.get_fragments(filter))
 

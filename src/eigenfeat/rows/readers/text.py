@@ -7,11 +7,11 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
-from functools import cache, partial
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -72,86 +72,23 @@ def text_source(
     if not head.strip():
         raise ValueError(f"{place}: it is empty: no rows, and no feature columns")
     with explained(place):
-        dialect = find_dialect(head, delimiter, encoding)
-    if all(_is_number(name) for name in dialect.names):
-        raise ValueError(
-            f"{place}: the first line holds numbers; it must name the columns. Write names into a line before it"
-        )
-    notes = [_note(place)] if encoding is None and dialect.encoding == FALLBACK else []
-    parts = partial(_parts, place, opened, dialect, notes)
-    schema = pa.schema([(name, pa.string()) for name in dialect.names])
-    return TableSource(place, schema, parts, identity=identity, is_text=True, notes=notes)
-
-
-def _parts(
-    place: str,
-    opened: Callable[[], AbstractContextManager[Any]],
-    dialect: Dialect,
-    notes: list[str],
-    columns: list[str],
-    numbers: Mapping[str, Any],
-    filter: Any,
-    size: int,
-) -> Iterator[Part]:
-    parse = partial(_parsed, place, dialect, notes, columns, numbers)
-    n_threads = min(MAX_THREADS, joblib.cpu_count())
-    with explained(place), opened() as stream, ThreadPoolExecutor(n_threads, "eigenfeat-parse") as pool:
-        blocks = _blocks(place, _as_utf8(stream, dialect.encoding), dialect.delimiter)
-        yield from map_ahead(pool, parse, blocks, n_threads)
-
-
-# ---------------------------------------------------------------------- dialects
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """How a text file is written.
-
-    Attributes
-    ----------
-    encoding, delimiter : str
-    header : tuple of str
-        The cells of the first record.
-    header_lines : int
-        Lines up to its end.
-    is_guessed : bool
-        The encoding was found, not given.
-    """
-
-    encoding: str
-    delimiter: str
-    header: tuple[str, ...]
-    header_lines: int
-    is_guessed: bool
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the columns: blanks around them are dropped, columns without a name are numbered."""
-        return [cell.strip() or f"column {j + 1}" for j, cell in enumerate(self.header)]
-
-
-def find_dialect(head: bytes, delimiter: str | None = None, encoding: str | None = None) -> Dialect:
-    """Find how a file is written whose first bytes these are; what is given is taken as it is.
-
-    Raises
-    ------
-    ValueError
-        For bytes that are no text in the encoding.
-    """
-    is_guessed = encoding is None
-    encoding = encoding or _encoding(head)
-    try:
-        text = codecs.getincrementaldecoder(encoding)().decode(head)
-    except LookupError:
-        raise ValueError(f"there is no encoding {encoding!r}; usual ones are utf-8, cp1252, latin-1, utf-16") from None
-    except UnicodeDecodeError as problem:
-        raise ValueError(f"it is no text in {encoding} ({problem.reason} at byte {problem.start})") from None
+        codec = encoding or _encoding(head)
+        text = codecs.getincrementaldecoder(codec)().decode(head)
     if "\x00" in text:
-        raise ValueError("it is no text: it holds zero bytes")
+        raise ValueError(f"{place} is no text: it holds zero bytes")
     lines = text[: text.rfind("\n") + 1] or text
     delimiter = delimiter or _delimiter(lines)
     n_lines, header = next(_records(lines, delimiter), (0, []))
-    return Dialect(encoding, delimiter, tuple(header), n_lines, is_guessed)
+    if all(_is_number(cell) for cell in header):
+        raise ValueError(
+            f"{place}: the first line holds numbers; it must name the columns. Write names into a line before it"
+        )
+    names = [cell.strip() or f"column {j + 1}" for j, cell in enumerate(header)]
+    file = TextFile(place, opened, codec, delimiter, names, n_lines, is_guessed=encoding is None)
+    if file.is_guessed and codec == FALLBACK:
+        file.note_fallback()
+    schema = pa.schema([(name, pa.string()) for name in names])
+    return TableSource(place, schema, file.parts, identity=identity, is_text=True, notes=file.notes)
 
 
 def _encoding(head: bytes) -> str:
@@ -181,12 +118,10 @@ def _delimiter(text: str) -> str:
 def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the records of text that are not empty, with the number of the line they end in."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    try:
+    with suppress(csv.Error):  # a cell longer than csv has room for: what was read before decides
         for record in reader:
             if record:
                 yield reader.line_num, record
-    except csv.Error:
-        return  # a cell longer than csv has room for: what was read before decides
 
 
 def _is_number(cell: str) -> bool:
@@ -197,113 +132,126 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-# ---------------------------------------------------------------------- blocks of records
+# ---------------------------------------------------------------------- rows
 
 
-@dataclass(frozen=True)
-class Lines:
-    """Whole records of a text file in UTF-8, and the number of lines before them."""
+@dataclass
+class TextFile:
+    """A text file of which the dialect is known.
 
-    content: bytes
-    n_before: int
+    Attributes
+    ----------
+    place : str
+    opened : callable
+        Returns a context of the bytes, from their start.
+    encoding, delimiter : str
+    names : list of str
+        Of the columns: blanks around them are dropped, columns without a name are numbered.
+    header_lines : int
+        Lines up to the end of the record that names the columns.
+    is_guessed : bool
+        The encoding was found, not given.
+    notes : list of str
+        What was decided and may be wrong.
+    """
 
+    place: str
+    opened: Callable[[], AbstractContextManager[Any]]
+    encoding: str
+    delimiter: str
+    names: list[str]
+    header_lines: int
+    is_guessed: bool
+    notes: list[str] = field(default_factory=list)
 
-def _as_utf8(stream: Any, encoding: str) -> Iterator[bytes]:
-    chunks = iter(partial(stream.read, PART_BYTES), b"")
-    if encoding == "utf-8":
-        yield from chunks
-        return
-    decoder = codecs.getincrementaldecoder(encoding)()
-    for chunk in chunks:
-        yield decoder.decode(chunk).encode()
-    yield decoder.decode(b"", final=True).encode()
+    def parts(self, columns: list[str], numbers: Mapping[str, Any], filter: Any, size: int) -> Iterator[Part]:
+        """Yield tables that threads parse, some parts ahead."""
+        n_threads = min(MAX_THREADS, joblib.cpu_count())
+        parse = partial(self._part, columns, numbers)
+        with explained(self.place), self.opened() as stream, ThreadPoolExecutor(n_threads, "eigenfeat-parse") as pool:
+            yield from map_ahead(pool, parse, self._blocks(stream), n_threads)
 
+    def note_fallback(self) -> None:
+        note = f"{self.place} is not all UTF-8: read as {FALLBACK} (another: --encoding)"
+        if note not in self.notes:
+            self.notes.append(note)
 
-def _blocks(place: str, chunks: Iterable[bytes], delimiter: str) -> Iterator[Lines]:
-    left, n_lines = b"", 0
-    for chunk in chunks:
-        content = left + chunk
-        end = _end_of_records(content, delimiter)
-        if end:
-            yield Lines(content[:end], n_lines)
-            n_lines += content.count(b"\n", 0, end)
-        left = content[end:]
-        if len(left) > MAX_RECORD_BYTES and b'"' in left:
-            raise ValueError(f"{place}: line {n_lines + 1}: a quote that is opened is never closed")
-    if left:
-        yield Lines(left, n_lines)
+    def _blocks(self, stream: Any) -> Iterator[tuple[int, bytes]]:
+        """Yield whole records in UTF-8, with the number of lines before them."""
+        left, n_lines = b"", 0
+        for chunk in self._chunks(stream):
+            block = left + chunk
+            end = _end_of_records(block, self.delimiter)
+            if end:
+                yield n_lines, block[:end]
+                n_lines += block.count(b"\n", 0, end)
+            left = block[end:]
+            if len(left) > MAX_RECORD_BYTES and b'"' in left:
+                raise ValueError(f"{self.place}: line {n_lines + 1}: a quote that is opened is never closed")
+        if left:
+            yield n_lines, left
 
+    def _chunks(self, stream: Any) -> Iterator[bytes]:
+        chunks = iter(partial(stream.read, PART_BYTES), b"")
+        if self.encoding == "utf-8":
+            yield from chunks
+        else:
+            decoder = codecs.getincrementaldecoder(self.encoding)()
+            yield from (decoder.decode(chunk).encode() for chunk in chunks)
+            yield decoder.decode(b"", final=True).encode()
 
-def _end_of_records(content: bytes, delimiter: str) -> int:
-    """Return where the last whole record ends: the last end of a line that is not inside of a quoted cell."""
-    end = content.rfind(b"\n") + 1
-    if b'"' not in content:
-        return end
-    characters = np.frombuffer(content, np.uint8)
-    ends = np.flatnonzero(characters == ord("\n"))
-    n_quotes = np.searchsorted(np.flatnonzero(characters == ord('"')), ends)
-    if not (n_quotes % 2).any():
-        return end
-    spans = [match.span() for match in _quoted_cells(delimiter).finditer(content)]
-    starts, stops = np.array([(-1, -1), *spans]).T
-    is_end = ends >= stops[np.searchsorted(starts, ends) - 1]
-    return int(ends[is_end][-1]) + 1 if is_end.any() else 0
+    def _part(self, columns: list[str], numbers: Mapping[str, Any], lines: tuple[int, bytes]) -> Part:
+        """Parse whole records: columns are text where some cell of them is no number."""
+        n_before, block = lines
+        with explained(self.place):
+            try:
+                table = self._table(columns, numbers, n_before, block)
+            except pa.ArrowInvalid:
+                if self.is_guessed:
+                    mended = b"\n".join(map(_mended, block.split(b"\n")))
+                    if mended != block:
+                        self.note_fallback()
+                    block = mended
+                table = self._table(columns, {}, n_before, block)
+        return Part(table, self.place, partial(self._line, n_before, block))
 
+    def _table(self, columns: list[str], numbers: Mapping[str, Any], n_before: int, block: bytes) -> pa.Table:
+        ragged: list[Any] = []
 
-@cache
-def _quoted_cells(delimiter: str) -> re.Pattern[bytes]:
-    """Return a regular expression of quoted cells; a quote inside of another cell, as in 5" pipes, is a character."""
-    return re.compile(rb'(?<![^\r\n%b])"(?:[^"]++|"")*+(?:"|\Z)' % re.escape(delimiter.encode()))
+        def note(row: Any) -> str:
+            ragged.append(row)
+            return "skip"
 
-
-def _parsed(
-    place: str, dialect: Dialect, notes: list[str], columns: list[str], numbers: Mapping[str, Any], lines: Lines
-) -> Part:
-    """Parse a block; its columns are text where some cell of it is no number."""
-    with explained(place):
-        try:
-            table = _table(place, dialect, columns, numbers, lines)
-        except pa.ArrowInvalid:
-            if dialect.is_guessed:
-                content = b"\n".join(map(_mended, lines.content.split(b"\n")))
-                if content != lines.content and _note(place) not in notes:
-                    notes.append(_note(place))
-                lines = replace(lines, content=content)
-            table = _table(place, dialect, columns, {}, lines)
-    return Part(table, place, partial(_line, dialect, lines))
-
-
-def _table(place: str, dialect: Dialect, columns: list[str], numbers: Mapping[str, Any], lines: Lines) -> pa.Table:
-    ragged: list[Any] = []
-
-    def note(row: Any) -> str:
-        ragged.append(row)
-        return "skip"
-
-    table = pyarrow.csv.read_csv(
-        pa.BufferReader(lines.content),
-        pyarrow.csv.ReadOptions(
-            block_size=len(lines.content) + 1,
-            use_threads=False,  # only then are lines numbered
-            column_names=dialect.names,
-            skip_rows=0 if lines.n_before else dialect.header_lines,
-        ),
-        pyarrow.csv.ParseOptions(delimiter=dialect.delimiter, invalid_row_handler=note),
-        pyarrow.csv.ConvertOptions(
-            column_types={name: numbers.get(name, pa.string()) for name in columns},
-            include_columns=columns,
-            strings_can_be_null=False,
-            null_values=NULLS,
-        ),
-    )
-    if ragged:
-        row = ragged[0]
-        more = f" ({len(ragged) - 1} more such lines follow)" if len(ragged) > 1 else ""
-        raise ValueError(
-            f"{place}: line {row.number + lines.n_before}: {row.actual_columns} cells where the header has "
-            f"{row.expected_columns} ({row.text[:40]!r}){more}. Quote cells that hold the delimiter, or mend the line"
+        table = pyarrow.csv.read_csv(
+            pa.BufferReader(block),
+            pyarrow.csv.ReadOptions(
+                block_size=len(block) + 1,
+                use_threads=False,  # only then are lines numbered
+                column_names=self.names,
+                skip_rows=0 if n_before else self.header_lines,
+            ),
+            pyarrow.csv.ParseOptions(delimiter=self.delimiter, invalid_row_handler=note),
+            pyarrow.csv.ConvertOptions(
+                column_types={name: numbers.get(name, pa.string()) for name in columns},
+                include_columns=columns,
+                strings_can_be_null=False,
+                null_values=NULLS,
+            ),
         )
-    return table
+        if ragged:
+            row, more = ragged[0], f", and {len(ragged) - 1} more such lines" if len(ragged) > 1 else ""
+            raise ValueError(
+                f"{self.place}: line {row.number + n_before}: {row.actual_columns} cells where the header has "
+                f"{row.expected_columns} ({row.text[:40]!r}){more}. Quote cells that hold the delimiter, or mend the "
+                "line"
+            )
+        return table
+
+    def _line(self, n_before: int, block: bytes, index: int) -> str:
+        """Return the line that the row of this index of a block ends in."""
+        number = index if n_before else index + 1
+        line, _ = next(islice(_records(block.decode(), self.delimiter), number, None), (number + 1, []))
+        return f"line {n_before + line}"
 
 
 def _mended(line: bytes) -> bytes:
@@ -315,13 +263,18 @@ def _mended(line: bytes) -> bytes:
     return line
 
 
-def _note(place: str) -> str:
-    return f"{place} is not all UTF-8: read as {FALLBACK} (another: --encoding)"
-
-
-def _line(dialect: Dialect, lines: Lines, index: int) -> str:
-    """Return the line that the row of this index ends in."""
-    records = _records(lines.content.decode(), dialect.delimiter)
-    n_header = 0 if lines.n_before else 1
-    line, _ = next(islice(records, index + n_header, None), (index + n_header + 1, []))
-    return f"line {lines.n_before + line}"
+def _end_of_records(block: bytes, delimiter: str) -> int:
+    """Return where the last whole record ends: the last end of a line that is not inside of a quoted cell."""
+    end = block.rfind(b"\n") + 1
+    if b'"' not in block:
+        return end
+    characters = np.frombuffer(block, np.uint8)
+    ends = np.flatnonzero(characters == ord("\n"))
+    n_quotes = np.searchsorted(np.flatnonzero(characters == ord('"')), ends)
+    if not (n_quotes % 2).any():
+        return end
+    # A quote inside of a cell that is not quoted, as in 5" pipes, is a character.
+    quoted = re.compile(rb'(?<![^\r\n%b])"(?:[^"]++|"")*+(?:"|\Z)' % re.escape(delimiter.encode()))
+    starts, stops = np.array([(-1, -1), *(match.span() for match in quoted.finditer(block))]).T
+    ends = ends[ends >= stops[np.searchsorted(starts, ends) - 1]]
+    return int(ends[-1]) + 1 if len(ends) else 0
