@@ -67,7 +67,7 @@ def test_parquet_categories(tmp_path):
         ("a,b\n1,2\n3,red\n", {}, "column 'b' holds 'red' in line 3"),
         ("a,b\n1,2\n", {"label": "c"}, "no column 'c' for the label; it has 'a', 'b'"),
         ("a,b\n1,2\n", {"drop": ["c"]}, "no column 'c' to drop"),
-        ("a,b\n1,2\n", {"columns": ["a", "z"]}, "lacks 1 of the 2 features asked for: 'z'"),
+        ("a,b\n1,2\n", {"columns": ["a", "z"]}, "no column 'z' for the features; it has 'a', 'b'"),
         ("a,y\n1,2\n3,\n", {}, "label column 'y' .* is empty in line 3"),
         ("y\n1\n", {}, "no feature columns"),
     ],

@@ -49,7 +49,7 @@ def batch_rows(factory: Factory, options: ReadOptions) -> Rows:
     def tables(columns: list[str], numbers: Any, filter: Any, size: int) -> Iterator[Part]:
         for name, *batch in batches():
             table = _arrow_table(*batch)
-            check_columns(name, table.column_names, columns)
+            check_columns(name, table.column_names, columns, "that the first has")
             yield from cut(name, [table], columns, size)
 
     source = TableSource(place, _arrow_table(*parts).schema, tables)

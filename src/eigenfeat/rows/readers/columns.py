@@ -192,7 +192,7 @@ def as_numbers(column: Any, name: Any, dtype: np.dtype, place: str, where: Where
         try:
             return pc.cast(cells, wanted).to_numpy()
         except pa.ArrowInvalid:
-            wrong = [i for i, cell in enumerate(cells.to_pylist()) if cell is not None and not _is_number(cell)]
+            wrong = [i for i, cell in enumerate(cells.to_pylist()) if cell is not None and not is_number(cell)]
             more = f", and {len(wrong) - 1} more" if len(wrong) > 1 else ""
             found = f"{column[wrong[0]].as_py()!r} in {where(wrong[0])}{more}"
     raise ValueError(
@@ -200,14 +200,6 @@ def as_numbers(column: Any, name: Any, dtype: np.dtype, place: str, where: Where
         f"text and dates, leave the column out (drop=[{name!r}]), mend the cell, or, if it is the label, say so "
         f"(label={name!r})"
     )
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        pa.scalar(cell).cast(pa.float64())
-    except pa.ArrowInvalid:
-        return False
-    return True
 
 
 def numpy_type(kind: Any) -> np.dtype | None:

@@ -1,10 +1,8 @@
-"""Spreadsheets as tables, read by python-calamine or openpyxl, whichever is installed."""
+"""Spreadsheets as tables, read by openpyxl."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
-from datetime import date, datetime, time
 from itertools import zip_longest
 from typing import Any
 
@@ -19,62 +17,35 @@ def read_spreadsheet(place: str, content: bytes) -> pa.Table:
     Raises
     ------
     ImportError
-        Where neither reader is installed, with how to.
+        Without openpyxl, with how to install it.
     ValueError
         For a file that is damaged, or has no header or no rows.
     """
+    try:
+        from openpyxl import load_workbook
+    except ImportError:
+        raise ImportError('spreadsheets are read by openpyxl: pip install "eigenfeat[excel]"') from None
     with explained(place):
-        try:
-            sheets = [[list(map(_plain, row)) for row in sheet] for sheet in _sheets(io.BytesIO(content))]
-        except ImportError:
-            raise
-        except Exception as problem:  # of as many types as there are parts of a workbook
-            raise ValueError(str(problem) or type(problem).__name__) from problem
-    sheets = [[row for row in rows if any(cell is not None for cell in row)] for rows in sheets]
-    header, *rows = next(filter(None, sheets), [[]])
-    if not header:
+        sheets = load_workbook(io.BytesIO(content), read_only=True, data_only=True).worksheets
+        rows = next(filter(None, ([row for row in sheet.values if any(map(_is_filled, row))] for sheet in sheets)), [])
+    if not rows:
         raise ValueError(f"{place}: it is empty: no rows, and no feature columns")
-    if all(isinstance(cell, int | float) for cell in header):
+    if all(isinstance(cell, int | float) for cell in rows[0]):
         raise ValueError(
             f"{place}: the first row holds numbers; it must name the columns. Write names into a row before it"
         )
-    columns = [cells for cells in zip_longest(header, *rows) if any(cell is not None for cell in cells)]
+    columns = [cells for cells in zip_longest(*rows) if any(map(_is_filled, cells))]
     names = [str(cells[0] or "").strip() or f"column {j + 1}" for j, cells in enumerate(columns)]
     return pa.table([_column(cells[1:]) for cells in columns], names=names)
 
 
-def _sheets(stream: io.BytesIO) -> Iterator[Any]:
-    """Yield the rows of every sheet."""
-    try:
-        from python_calamine import CalamineWorkbook
-    except ImportError:
-        try:
-            from openpyxl import load_workbook
-        except ImportError:
-            raise ImportError(
-                'spreadsheets are read by openpyxl or python-calamine: pip install "eigenfeat[excel]"'
-            ) from None
-        for sheet in load_workbook(stream, read_only=True, data_only=True).worksheets:
-            yield sheet.iter_rows(values_only=True)
-    else:
-        book = CalamineWorkbook.from_filelike(stream)
-        for name in book.sheet_names:
-            yield book.get_sheet_by_name(name).to_python()
-
-
-def _plain(cell: Any) -> Any:
-    """Return a cell that both readers have alike: whole numbers without a point, days with an hour."""
-    if cell == "":
-        return None
-    if isinstance(cell, float) and cell.is_integer():
-        return int(cell)
-    if isinstance(cell, date) and not isinstance(cell, datetime):
-        return datetime.combine(cell, time())
-    return cell
+def _is_filled(cell: Any) -> bool:
+    return cell not in (None, "")
 
 
 def _column(cells: Any) -> pa.Array:
     """Return cells as one column: numbers, dates, or what is written where they are mixed."""
+    cells = [cell if _is_filled(cell) else None for cell in cells]
     try:
         return pa.array(cells)
     except (pa.ArrowInvalid, pa.ArrowTypeError):

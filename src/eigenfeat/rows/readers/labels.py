@@ -166,3 +166,12 @@ def is_text(kind: Any) -> bool:
     """Return whether cells of an Arrow type are text."""
     kind = value_type(kind)
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.string_view()
+
+
+def is_number(cell: str) -> bool:
+    """Return whether text is a number, written in the usual way."""
+    try:
+        pa.scalar(cell).cast(pa.float64())
+    except pa.ArrowInvalid:
+        return False
+    return True

@@ -53,7 +53,7 @@ def explained(place: str) -> Iterator[None]:
         if place in words:
             raise
         raise ValueError(
-            f"{place} cannot be read ({words}): it is damaged, cut short or of another format or encoding. Write it again"
+            f"{place} cannot be read ({words}): it is damaged, cut short, or of another format or encoding"
         ) from problem
 
 

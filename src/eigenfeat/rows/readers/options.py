@@ -109,11 +109,11 @@ class ReadOptions:
         if isinstance(self.columns, int | str):
             raise ValueError(f"columns must be a list of columns of {place}, got {self.columns!r}.")
         for purpose, asked in (("for the label", labels), ("for the weights", weights), ("to drop", self.drop)):
-            absent = [name for name in asked if name not in names]
-            if absent:
-                raise ValueError(f"{place} has no column {listed(absent)} {purpose}; it has {listed(names)}.")
+            check_columns(place, names, asked, purpose)
         apart = {*labels, *weights, *self.drop}
         features = tuple(name for name in names if name not in apart) if self.columns is None else tuple(self.columns)
+        if not features:
+            raise ValueError(f"{place} has no feature columns; it has {listed(names)}.")
         check_columns(place, names, features)
         both = [name for name in features if name in apart]
         if both:
@@ -128,17 +128,14 @@ def check_names(place: str, names: Collection[Any]) -> None:
         raise ValueError(f"{place}: several columns are called {listed(twice)}: names must tell columns apart.")
 
 
-def check_columns(place: str, names: Collection[Any], features: Collection[Any]) -> None:
+def check_columns(
+    place: str, names: Collection[Any], asked: Collection[Any], purpose: str = "for the features"
+) -> None:
     """Refuse a table that lacks columns."""
-    if not len(features):
-        raise ValueError(f"{place} has no feature columns; it has {listed(names)}")
     present = set(names)
-    missing = [name for name in features if name not in present]
-    if missing:
-        raise ValueError(
-            f"{place} lacks {len(missing)} of the {len(features)} features asked for: {listed(missing)}. It has "
-            f"{listed(names)}"
-        )
+    absent = [name for name in asked if name not in present]
+    if absent:
+        raise ValueError(f"{place} has no column {listed(absent)} {purpose}; it has {listed(names)}.")
 
 
 def usual_label(names: Collection[Any]) -> str | None:

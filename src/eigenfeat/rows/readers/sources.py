@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial, reduce
 from operator import and_
 from typing import Any
@@ -146,22 +147,18 @@ class JoinedSource(TableSource):
             source = self._source_at(index)
             stored = {*source.names} - {*self._values}
             is_complete = stored.issuperset(filter_columns(filter, self.names))
-            parts = source.parts(
-                [name for name in columns if name in stored], numbers, filter if is_complete else None, size
-            )
-            for part in parts:
-                yield Part(self._completed(part.table, columns, stored, index), part.place, part.where)
+            present = [name for name in columns if name in stored]
+            for part in source.parts(present, numbers, filter if is_complete else None, size):
+                yield replace(part, table=self._completed(part.table.select(present), columns, index))
 
-    def _completed(self, table: pa.Table, columns: list[str], stored: set[str], index: int) -> pa.Table:
+    def _completed(self, table: pa.Table, columns: list[str], index: int) -> pa.Table:
         """Return rows with the columns that are names of folders, or missing in this file."""
-        folders = {name: pa.repeat(values[index], len(table)) for name, values in self._values.items()}
-        cells = {name: table[name] for name in columns if name in stored} | folders
-        return pa.table(
-            {
-                name: cells[name] if name in cells else pa.nulls(len(table), self.schema.field(name).type)
-                for name in columns
-            }
-        )
+        for name in columns:
+            if name not in table.column_names:
+                none = pa.scalar(None, self.schema.field(name).type)
+                value = self._values[name][index] if name in self._values else none
+                table = table.append_column(name, pa.repeat(value, len(table)))
+        return table.select(columns)
 
     def _passing(self, filter: Any) -> Collection[int]:
         """Return the files but for those whose folders say that no row passes the filter."""

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from eigenfeat.rows.read_ahead import map_ahead
+from eigenfeat.rows.readers.labels import is_number
 from eigenfeat.rows.readers.locations import explained
 from eigenfeat.rows.readers.options import MISSING_WORDS
 from eigenfeat.rows.readers.tables import Part, TableSource
@@ -79,11 +80,11 @@ def text_source(
     lines = text[: text.rfind("\n") + 1] or text
     delimiter = delimiter or _delimiter(lines)
     n_lines, header = next(_records(lines, delimiter), (0, []))
-    if all(_is_number(cell) for cell in header):
+    names = [cell.strip() or f"column {j + 1}" for j, cell in enumerate(header)]
+    if all(map(is_number, names)):
         raise ValueError(
             f"{place}: the first line holds numbers; it must name the columns. Write names into a line before it"
         )
-    names = [cell.strip() or f"column {j + 1}" for j, cell in enumerate(header)]
     file = TextFile(place, opened, codec, delimiter, names, n_lines, is_guessed=encoding is None)
     if file.is_guessed and codec == FALLBACK:
         file.note_fallback()
@@ -122,14 +123,6 @@ def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         for record in reader:
             if record:
                 yield reader.line_num, record
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
 
 
 # ---------------------------------------------------------------------- rows
