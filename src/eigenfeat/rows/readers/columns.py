@@ -16,6 +16,7 @@ from eigenfeat.rows.block import Block, concatenate_and_free
 from eigenfeat.rows.readers.labels import (
     LabelSpelling,
     Spelling,
+    is_number,
     is_text,
     labels_of,
     refuse_missing_labels,
