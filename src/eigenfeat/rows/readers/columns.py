@@ -52,15 +52,11 @@ class TableRows(FileRows):
         if n_rows == 0:
             raise ValueError(f"{source.place} has no rows.")
         dtype = floating(kinds, options.dtype)
-        super().__init__(source.place, len(self.columns.features), dtype, options.batch_size, n_rows)
+        super().__init__(source.place, len(self.columns.features), dtype, options.batch_size, n_rows, source.identity)
 
     @property
     def names(self) -> tuple[str, ...] | None:
         return None if self.source.is_array else tuple(map(str, self.columns.features))
-
-    @property
-    def identity(self) -> str:
-        return f"{super().identity}, {self.source.identity}"
 
     def with_label(self, name: str) -> Rows:
         return self if self.options.label == name else TableRows(self.source, replace(self.options, label=name))

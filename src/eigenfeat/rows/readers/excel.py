@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from eigenfeat.rows.readers.locations import explained
+from eigenfeat.rows.readers.tables import names_in_header
 
 
 def read_spreadsheet(place: str, content: bytes) -> pa.Table:
@@ -30,12 +31,8 @@ def read_spreadsheet(place: str, content: bytes) -> pa.Table:
         rows = next(filter(None, ([row for row in sheet.values if any(map(_is_filled, row))] for sheet in sheets)), [])
     if not rows:
         raise ValueError(f"{place}: it is empty: no rows, and no feature columns")
-    if all(isinstance(cell, int | float) for cell in rows[0]):
-        raise ValueError(
-            f"{place}: the first row holds numbers; it must name the columns. Write names into a row before it"
-        )
     columns = [cells for cells in zip_longest(*rows) if any(map(_is_filled, cells))]
-    names = [str(cells[0] or "").strip() or f"column {j + 1}" for j, cells in enumerate(columns)]
+    names = names_in_header([cells[0] for cells in columns], place)
     return pa.table([_column(cells[1:]) for cells in columns], names=names)
 
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet
 
+from eigenfeat.rows.readers.labels import is_number
 from eigenfeat.rows.readers.locations import Location, explained
 from eigenfeat.rows.readers.options import Where, check_names, row_number
 
@@ -119,6 +120,22 @@ class TableSource:
             raise ValueError(f"{self.place} has no rows")
         with explained(self.place):
             return pa.concat_tables(tables, promote_options="permissive")
+
+
+def names_in_header(cells: Sequence[Any], place: str) -> list[str]:
+    """Return the names of columns: without blanks around them, numbered where there is none.
+
+    Raises
+    ------
+    ValueError
+        For a header of numbers, which is none.
+    """
+    names = [str(cell or "").strip() or f"column {j + 1}" for j, cell in enumerate(cells)]
+    if all(map(is_number, names)):
+        raise ValueError(
+            f"{place}: the first line holds numbers; it must name the columns. Write names into a line before it"
+        )
+    return names
 
 
 def memory_source(place: str, table: pa.Table, identity: str = "", is_array: bool = False) -> TableSource:

@@ -21,10 +21,9 @@ import pyarrow as pa
 import pyarrow.csv
 
 from eigenfeat.rows.read_ahead import map_ahead
-from eigenfeat.rows.readers.labels import is_number
 from eigenfeat.rows.readers.locations import explained
 from eigenfeat.rows.readers.options import MISSING_WORDS
-from eigenfeat.rows.readers.tables import Part, TableSource
+from eigenfeat.rows.readers.tables import Part, TableSource, names_in_header
 
 DELIMITERS = (",", ";", "\t", "|", " ")
 HEAD_BYTES = 1 << 18
@@ -80,11 +79,7 @@ def text_source(
     lines = text[: text.rfind("\n") + 1] or text
     delimiter = delimiter or _delimiter(lines)
     n_lines, header = next(_records(lines, delimiter), (0, []))
-    names = [cell.strip() or f"column {j + 1}" for j, cell in enumerate(header)]
-    if all(map(is_number, names)):
-        raise ValueError(
-            f"{place}: the first line holds numbers; it must name the columns. Write names into a line before it"
-        )
+    names = names_in_header(header, place)
     file = TextFile(place, opened, codec, delimiter, names, n_lines, is_guessed=encoding is None)
     if file.is_guessed and codec == FALLBACK:
         file.note_fallback()
