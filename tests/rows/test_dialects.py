@@ -99,6 +99,16 @@ def test_quotes_that_are_characters(tmp_path, monkeypatch):
     assert read_table(path, label="kind").y.tolist() == cells
 
 
+def test_quotes_that_are_characters_beside_cells_of_several_lines(tmp_path, monkeypatch):
+    monkeypatch.setattr(text, "PART_BYTES", 64)
+    cells = [f'{i}" pipe' if i % 3 == 0 else 'two\nlines, "one" cell\n' if i % 3 == 1 else "hose" for i in range(300)]
+    shown = ['"' + cell.replace('"', '""') + '"' if i % 3 == 1 else cell for i, cell in enumerate(cells)]
+    path = tmp_path / "t.csv"
+    path.write_bytes(("\ufeff" + '"a",kind\n' + "".join(f"{i},{cell}\n" for i, cell in enumerate(shown))).encode())
+    table = read_table(path, label="kind")
+    assert table.y.tolist() == cells and table.names == ("a",) and table.X.ravel().tolist() == [*range(300)]
+
+
 def test_lines_have_their_numbers_in_every_part(tmp_path, monkeypatch):
     monkeypatch.setattr(text, "PART_BYTES", 32)
     path = tmp_path / "t.csv"

@@ -7,12 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from scipy import sparse
 
 from eigenfeat.rows.block import Block
 from eigenfeat.rows.readers.arrays import block_of_matrix, by_index
+from eigenfeat.rows.readers.columns import TableRows
 from eigenfeat.rows.readers.options import ReadOptions, check_columns, floating, handle_missing
 from eigenfeat.rows.readers.stream import FileRows
+from eigenfeat.rows.readers.tables import Part, TableSource, cut
 from eigenfeat.rows.rows import Rows
 
 Factory = Callable[[], Iterable[Any]]
@@ -43,8 +46,6 @@ def batch_rows(factory: Factory, options: ReadOptions) -> Rows:
 
     if not _is_frame(parts[0]):
         return MatrixRows(batches, options, place, parts)
-    from eigenfeat.rows.readers.columns import TableRows
-    from eigenfeat.rows.readers.tables import Part, TableSource, cut
 
     def tables(columns: list[str], numbers: Any, filter: Any, size: int) -> Iterator[Part]:
         for name, *batch in batches():
@@ -53,11 +54,9 @@ def batch_rows(factory: Factory, options: ReadOptions) -> Rows:
             yield from cut(name, [table], columns, size)
 
     source = TableSource(place, _arrow_table(*parts).schema, tables)
-    if LABEL in source.names and options.label is None:
-        options = replace(options, label=LABEL)
-    if WEIGHT in source.names and options.weight is None:
-        options = replace(options, weight=WEIGHT)
-    return TableRows(source, options)
+    label = LABEL if LABEL in source.names and options.label is None else options.label
+    weight = WEIGHT if WEIGHT in source.names and options.weight is None else options.weight
+    return TableRows(source, replace(options, label=label, weight=weight))
 
 
 class MatrixRows(FileRows):
@@ -93,10 +92,11 @@ class MatrixRows(FileRows):
 def _parts(given: Any, place: str) -> tuple[Any, Any, Any]:
     """Return rows, labels and weights of a batch."""
     parts = given if isinstance(given, tuple) else (given,)
-    if not 1 <= len(parts) <= 3 or not (_is_frame(parts[0]) or len(getattr(parts[0], "shape", ())) == 2):
+    shape = getattr(parts[0], "shape", ())
+    if len(parts) > 3 or not (_is_frame(parts[0]) or len(shape) == 2):
         raise ValueError(
             f"{place} must be tables (arrays, sparse matrices, pandas, polars or Arrow), alone or as (X, y) or "
-            f"(X, y, weights); got {_described(parts[0] if len(parts) == 1 else given)}."
+            f"(X, y, weights); got {type(parts[0]).__name__} of shape {shape}, and {len(parts) - 1} more."
         )
     if any(len(part) != parts[0].shape[0] for part in parts[1:] if part is not None):
         raise ValueError(f"{place}: every row needs its label and its weight, and their numbers differ.")
@@ -109,19 +109,12 @@ def _is_frame(batch: Any) -> bool:
 
 def _arrow_table(frame: Any, labels: Any, weights: Any) -> Any:
     """Return a batch as an Arrow table, labels and weights that come beside it as columns."""
-    import pyarrow as pa
-
     if hasattr(frame, "reset_index"):
         frame = frame.reset_index(drop=True)  # pandas would make a column of it
     elif hasattr(frame, "to_arrow"):
         frame = frame.to_arrow()  # polars': in types that pyarrow can filter
-    table = pa.Table.from_batches([frame]) if isinstance(frame, pa.RecordBatch) else pa.table(frame)
+    table = pa.table(frame)
     for name, values in ((LABEL, labels), (WEIGHT, weights)):
         if values is not None:
             table = table.append_column(name, pa.array(np.asarray(values)))
     return table
-
-
-def _described(batch: Any) -> str:
-    shape = getattr(batch, "shape", None)
-    return type(batch).__name__ if shape is None else f"{type(batch).__name__} of shape {shape}"

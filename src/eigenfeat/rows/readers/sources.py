@@ -13,20 +13,60 @@ from functools import partial, reduce
 from operator import and_
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet
 
-from eigenfeat.rows.readers.arrays import load_npy, matrix_columns, npz_columns
-from eigenfeat.rows.readers.columns import filter_columns
+from eigenfeat.rows.block import Block, concatenate
+from eigenfeat.rows.readers.arrays import MemoryMapRows, load_npy, matrix_columns, npz_columns
+from eigenfeat.rows.readers.batches import batch_rows
+from eigenfeat.rows.readers.columns import TableRows, filter_columns
 from eigenfeat.rows.readers.excel import read_spreadsheet
 from eigenfeat.rows.readers.labels import spelling_of
 from eigenfeat.rows.readers.locations import COMPRESSIONS, FORMATS, Location, explained, locate
-from eigenfeat.rows.readers.options import Given, listed
+from eigenfeat.rows.readers.options import Given, ReadOptions, listed, usual_label
+from eigenfeat.rows.readers.svmlight import SvmlightRows
 from eigenfeat.rows.readers.tables import Part, TableSource, arrow_source, memory_source, parquet_source
 from eigenfeat.rows.readers.text import HEAD_BYTES, text_source
+from eigenfeat.rows.rows import Rows
 
 STANDARD_INPUT = "-"
+
+
+def open_rows(given: Any, options: ReadOptions) -> Rows:
+    """Open rows that can be read again at every pass: what `eigenfeat.rows.open` returns."""
+    if isinstance(given, np.ndarray):
+        return MemoryMapRows(given, options)
+    if callable(given):
+        return batch_rows(given, options)
+    if not isinstance(given, str | os.PathLike | list | tuple):
+        raise ValueError(
+            f"Rows are opened from a path, or a function that makes batches anew for every pass; got "
+            f"{type(given).__name__}. Wrap what makes the batches: open(lambda: ...)."
+        )
+    locations = [] if given == STANDARD_INPUT else locate(given)
+    if not locations or any(location.is_pipe for location in locations):
+        place = "the standard input" if given == STANDARD_INPUT else given
+        raise ValueError(f"{place} cannot be read again at every pass: write what it holds to a file.")
+    if all(location.format == "svmlight" for location in locations):
+        return SvmlightRows(locations, options)
+    if len(locations) == 1 and locations[0].format == "npy":
+        return MemoryMapRows(load_npy(locations[0]), options, locations[0].place, locations[0].identity)
+    return TableRows(open_source(given, options.delimiter, options.encoding), options)
+
+
+def read_rows(given: Given, options: ReadOptions) -> tuple[Block, tuple[str, ...] | None]:
+    """Read all rows into memory, and return the names of their columns, if any."""
+    if is_svmlight(given):
+        return concatenate(list(SvmlightRows(locate(given), options).blocks())), None
+    source = open_source(given, options.delimiter, options.encoding)
+    if options.label is None:
+        columns = () if isinstance(options.columns, int | None) else options.columns
+        others = [name for name in source.names if name not in {*options.drop, *columns}]
+        options = replace(options, label=usual_label(others))
+    rows = TableRows(source, options)
+    return rows.collect(), rows.names
 
 
 def open_source(given: Given, delimiter: str | None = None, encoding: str | None = None) -> TableSource:
