@@ -46,11 +46,13 @@ class Spelling:
 
     def fits(self, words: Any) -> bool:
         """Return whether all of some labels are written this way, and of a size that the type has."""
+        if not pc.all(pc.match_substring_regex(words, f"^({self.pattern})$"), min_count=0).as_py():
+            return False
         try:
             self.convert(words)
         except pa.ArrowInvalid:
             return False
-        return pc.all(pc.match_substring_regex(words, f"^({self.pattern})$"), min_count=0).as_py()
+        return True
 
 
 WHOLE = r"0|-?[1-9][0-9]*"
@@ -88,9 +90,10 @@ class LabelSpelling:
 
     def update(self, column: Any) -> None:
         """Look at more cells."""
-        words = pc.unique(column)
-        words = words.filter(pa.array(~missing_labels(words)))
-        self.possible = [spelling for spelling in self.possible if spelling.fits(words)]
+        fresh = pa.array({*pc.unique(column).to_pylist()} - self._words, pa.string())
+        words = fresh.filter(pa.array(~missing_labels(fresh)))
+        if len(words):
+            self.possible = [spelling for spelling in self.possible if spelling.fits(words)]
         if len(self._words) <= MAX_CLASSES:
             self._words.update(words.to_pylist())
 
