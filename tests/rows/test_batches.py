@@ -86,7 +86,11 @@ def test_missing_values_of_arrays():
         ([(X, CODES[:5])], {}, "every row needs its label and its weight, and their numbers differ"),
         ([(pd.DataFrame(X, columns=NAMES), CODES[:5])], {}, "every row needs its label"),
         ([X], {"filter": [("a", ">", 1)]}, "are matrices: choose rows"),
-        ([pd.DataFrame(X, columns=NAMES), pd.DataFrame(X[:, :3], columns=NAMES[:3])], {}, "batch 1 .* no column 'd'"),
+        (
+            [pd.DataFrame(X, columns=NAMES), pd.DataFrame(X[:, :3], columns=NAMES[:3])],
+            {},
+            "batch 1 .* has no column 'd' that the first has",
+        ),
         ([pd.DataFrame({"a": ["x"]})], {}, "column 'a' holds 'x' in row 1"),
     ],
 )

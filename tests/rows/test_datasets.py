@@ -176,7 +176,7 @@ def test_a_column_that_one_file_lacks_is_missing_there(tmp_path):
 
 def test_a_truncated_file(path):
     path.write_bytes(path.read_bytes()[:-500])
-    with pytest.raises(ValueError, match=rf"{path.name} cannot be read .* Write it again"):
+    with pytest.raises(ValueError, match=rf"{path.name} cannot be read .* damaged, cut short"):
         list(eigenfeat.rows.open(path, columns=NAMES).blocks())
 
 

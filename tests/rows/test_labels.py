@@ -112,7 +112,5 @@ def test_labels_with_a_type_keep_it(column, expected, tmp_path):
 @pytest.mark.parametrize("column", [["a", None], [1.0, float("nan")], [1, None]], ids=["text", "nan", "null"])
 def test_typed_labels_that_are_missing_are_refused(column, tmp_path):
     pq.write_table(pa.table({"x": [1.0, 2.0], "y": column}), tmp_path / "t.parquet")
-    with pytest.raises(
-        ValueError, match=r"label column 'y' of .*t\.parquet .*in row 2 of .*row group 0: every row needs"
-    ):
+    with pytest.raises(ValueError, match=r"label column 'y' of .*t\.parquet, row group 0 .*in row 2: every row needs"):
         read_table(tmp_path / "t.parquet")

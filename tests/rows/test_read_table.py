@@ -28,9 +28,9 @@ def test_what_is_written_comes_back(suffix, labels, tmp_path):
     assert read_table(path, columns=["right"]).X[:, 0].tolist() == X[:, 1].tolist()
 
 
-def test_all_cells_that_are_no_numbers_in_one_message(tmp_path):
-    (tmp_path / "bad.csv").write_text("a,b\n" + "1,2\n" * 20 + "x,y\n")
-    with pytest.raises(ValueError, match=r"(?s)column 'a' holds 'x' in line 22.*column 'b' holds 'y' in line 22"):
+def test_cells_that_are_no_numbers_are_counted(tmp_path):
+    (tmp_path / "bad.csv").write_text("a,b\n" + "1,2\n" * 20 + "x,y\nx,1\n")
+    with pytest.raises(ValueError, match=r"column 'a' holds 'x' in line 22, and 1 more"):
         read_table(tmp_path / "bad.csv")
 
 
@@ -67,7 +67,7 @@ def test_parquet_categories(tmp_path):
         ("a,b\n1,2\n3,red\n", {}, "column 'b' holds 'red' in line 3"),
         ("a,b\n1,2\n", {"label": "c"}, "no column 'c' for the label; it has 'a', 'b'"),
         ("a,b\n1,2\n", {"drop": ["c"]}, "no column 'c' to drop"),
-        ("a,b\n1,2\n", {"columns": ["a", "z"]}, "lacks 1 of the 2 features asked for: 'z'"),
+        ("a,b\n1,2\n", {"columns": ["a", "z"]}, "no column 'z' for the features; it has 'a', 'b'"),
         ("a,y\n1,2\n3,\n", {}, "label column 'y' .* is empty in line 3"),
         ("y\n1\n", {}, "no feature columns"),
     ],
@@ -113,7 +113,7 @@ DAMAGED = {
     "no Parquet": (".parquet", b"PAR1 nothing"),
     "an empty Parquet file": (".parquet", b""),
     "no text": (".csv", b"a,b\n1,\xff\xfe\n"),
-    "a quote that never ends": (".csv", b'a,b\n1,"' + b"x" * (3 * text.STREAMED_BYTES)),
+    "a quote that never ends": (".csv", b'a,b\n1,"' + b"x" * (3 * text.MAX_RECORD_BYTES)),
     "no Arrow": (".arrow", b"ARROW1 no"),
     "no gzip": (".csv.gz", b"\x1f\x8b no"),
     "no workbook": (".xlsx", b"PK no"),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,6 +21,7 @@ from eigenfeat.cli.evaluation import Result, classification, multilabel, regress
 from eigenfeat.cli.talk import Talk
 from eigenfeat.export import load
 from eigenfeat.rows import read_table
+from eigenfeat.rows.read_ahead import map_ahead
 from eigenfeat.rows.readers.columns import as_numbers
 from eigenfeat.rows.readers.options import check_columns, usual_label
 from eigenfeat.rows.readers.sources import is_svmlight
@@ -150,10 +149,10 @@ def _parts(
     numbers = dict.fromkeys(set(_plain_numbers(fitted)) - {*keep, *reading.labels}, pa.float64())
 
     def answered(part: Part) -> Answered:
-        block = part.read()
+        block = part.table
         truth = block.select(reading.labels) if reading.labels and len(block) else None
         kept = {name: block.column(name) for name in keep}
-        return _answered(answer, _as_taken(fitted, block.select(names)), kept, truth)
+        return _answered(answer, _as_taken(fitted, part, names), kept, truth)
 
     for part in _read_ahead(file.parts(needed, numbers)):
         yield partial(answered, part)
@@ -172,17 +171,11 @@ def _in_threads(parts: Iterator[Callable[[], Answered]]) -> Iterator[Answered]:
     """What the functions return, in their order; a core works on each, and few wait."""
     n_threads = usable_threads()
     with thread_pool(n_threads) as pool:
-        waiting: deque[Future[Answered]] = deque()
-        try:
-            for part in parts:
-                waiting.append(pool.submit(part))
-                if len(waiting) > 2 * n_threads:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
+        yield from map_ahead(pool, _call, parts, 2 * n_threads)
+
+
+def _call(function: Callable[[], Answered]) -> Answered:
+    return function()
 
 
 def _plain_numbers(fitted: Any) -> list[str]:
@@ -217,11 +210,13 @@ def _read_ahead(blocks: Iterator[Any]) -> Iterator[Any]:
         yield block
 
 
-def _as_taken(fitted: Any, table: pa.Table) -> Any:
+def _as_taken(fitted: Any, part: Part, names: Sequence[str]) -> Any:
     """The table itself for an encoder; numbers for a model without one."""
+    table = part.table.select(names)
     if "table" in dict(getattr(fitted, "named_steps", {})):
         return table
-    return np.column_stack([as_numbers(table.column(name), name, np.dtype(np.float64)) for name in table.column_names])
+    float64 = np.dtype(np.float64)
+    return np.column_stack([as_numbers(table[name], name, float64, part.place, part.where) for name in names])
 
 
 def _columns_of(fitted: Any, there: Sequence[str], reading: Reading) -> list[str]:

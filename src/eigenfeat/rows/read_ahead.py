@@ -1,9 +1,10 @@
-"""Reading in a thread of its own: the next blocks are read and decoded while the last one is being used."""
+"""Work ahead of whoever uses it: blocks are read in a thread of their own, or made of others in some threads."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Executor, Future
 from typing import TypeVar
 
 from eigenfeat._runtime.threads import reader_thread
@@ -12,6 +13,7 @@ from eigenfeat._runtime.threads import reader_thread
 DEPTH = 2
 
 Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 def read_ahead(items: Generator[Item, None, None], depth: int = DEPTH) -> Iterator[Item]:
@@ -40,3 +42,20 @@ def read_ahead(items: Generator[Item, None, None], depth: int = DEPTH) -> Iterat
     finally:
         reader.shutdown(cancel_futures=True)
         items.close()
+
+
+def map_ahead(
+    pool: Executor, function: Callable[[Item], Result], items: Iterable[Item], n_ahead: int
+) -> Iterator[Result]:
+    """Yield the results of a function for some items in their order, up to ``n_ahead`` more of them under way."""
+    waiting: deque[Future[Result]] = deque()
+    try:
+        for item in items:
+            waiting.append(pool.submit(function, item))
+            if len(waiting) > n_ahead:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()

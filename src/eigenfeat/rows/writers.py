@@ -8,7 +8,7 @@ import os
 import sys
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -127,7 +127,7 @@ def table_writer(path: Path | None) -> Iterator[Callable[[Any], None]]:
     if path is None:
         if sys.stdout is None:
             raise OSError("the standard output is closed: name a file to write to")
-        yield _csv_writer(getattr(sys.stdout, "buffer", None) or sys.stdout, ",")
+        yield _csv_writer(sys.stdout.buffer, ",")
         return
     check_output(path)
     suffix = path.suffix.lower()
@@ -166,24 +166,19 @@ def _csv_writer(stream: Any, delimiter: str) -> Callable[[Any], None]:
 
     def write(table: Any) -> None:
         nonlocal is_started
-        content = io.BytesIO()
         if not is_started:
             header = io.StringIO()
             csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(table.column_names)
-            content.write(header.getvalue().encode())
+            stream.write(header.getvalue().encode())
             is_started = True
-        for quoting in ("none", "needed"):  # the first is refused where text holds delimiters
+        options = {"include_header": False, "delimiter": delimiter}
+        body = io.BytesIO()
+        try:
+            pyarrow.csv.write_csv(table, body, pyarrow.csv.WriteOptions(**options, quoting_style="none"))
+        except pa.ArrowInvalid:  # a cell holds a delimiter, a quote or the end of a line
             body = io.BytesIO()
-            options = pyarrow.csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style=quoting)
-            try:
-                pyarrow.csv.write_csv(table, body, options)
-                break
-            except pa.ArrowInvalid:
-                if quoting == "needed":
-                    raise
-        content.write(body.getbuffer())
-        whole = content.getvalue()
-        stream.write(whole.decode() if isinstance(stream, io.TextIOBase) else whole)
+            pyarrow.csv.write_csv(table, body, pyarrow.csv.WriteOptions(**options, quoting_style="needed"))
+        stream.write(body.getbuffer())
 
     return write
 
@@ -193,19 +188,17 @@ def _arrow_writer(stream: Any, suffix: str) -> Iterator[Callable[[Any], None]]:
     import pyarrow as pa
     import pyarrow.parquet
 
-    writers: list[Any] = []
+    with ExitStack() as stack:
+        writer: Any = None
 
-    def write(table: Any) -> None:
-        if not writers:
-            opened = pyarrow.parquet.ParquetWriter if suffix == ".parquet" else pa.ipc.new_file
-            writers.append(opened(stream, table.schema))
-        writers[0].write_table(table)
+        def write(table: Any) -> None:
+            nonlocal writer
+            if writer is None:
+                opened = pyarrow.parquet.ParquetWriter if suffix == ".parquet" else pa.ipc.new_file
+                writer = stack.enter_context(opened(stream, table.schema))
+            writer.write_table(table)
 
-    try:
         yield write
-    finally:
-        for writer in writers:
-            writer.close()
 
 
 @contextmanager
@@ -216,10 +209,10 @@ def _npz_writer(stream: Any) -> Iterator[Callable[[Any], None]]:
     tables: list[Any] = []
     yield tables.append
     table = pa.concat_tables(tables)
-    numbers = [name for name in table.column_names if pa.types.is_floating(table.column(name).type)]
-    rest = {name: table.column(name).to_numpy() for name in table.column_names if name not in numbers}
-    X = np.column_stack([table.column(name).to_numpy() for name in numbers]) if numbers else np.empty((len(table), 0))
-    _write_npz(stream, {"X": X, **rest})
+    columns = {name: table[name].to_numpy() for name in table.column_names}
+    numbers = [columns.pop(name) for name in table.column_names if pa.types.is_floating(table[name].type)]
+    X = np.column_stack(numbers) if numbers else np.empty((len(table), 0))
+    _write_npz(stream, {"X": X, **columns})
 
 
 def _write_npz(stream: BinaryIO, columns: Mapping[str, np.ndarray]) -> None:

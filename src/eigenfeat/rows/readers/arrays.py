@@ -1,10 +1,11 @@
-"""Rows of arrays: ``.npy`` files and memory maps in any order, archives of arrays, batches of matrices."""
+"""Rows of arrays: ``.npy`` files and memory maps in any order, archives of arrays as tables."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,9 @@ from scipy import sparse
 from eigenfeat.rows.accumulators import AnyAccumulator
 from eigenfeat.rows.block import Block, Selection
 from eigenfeat.rows.read_ahead import read_ahead
-from eigenfeat.rows.readers.errors import BadFile, explained
+from eigenfeat.rows.readers.locations import Location, explained
 from eigenfeat.rows.readers.options import Columns, Name, ReadOptions, floating, handle_missing, row_number
-from eigenfeat.rows.readers.stream import STREAM_BYTES, FileRows
+from eigenfeat.rows.readers.stream import STREAM_BYTES
 from eigenfeat.rows.rows import RandomAccessRows, Rows
 
 
@@ -36,8 +37,9 @@ class MemoryMapRows(RandomAccessRows):
     def __init__(self, array: np.ndarray, options: ReadOptions, place: str = "the array", identity: str = "") -> None:
         if options.filter is not None or options.missing == "drop":
             raise ValueError(f'{place}: filter and missing="drop" need a file of named columns: write Parquet.')
-        self.array, self.options, self.place, self._identity = array, options, place, identity
-        self.columns = by_index(options, array.shape[1]).choose(range(array.shape[1]), place)
+        self.array, self.place, self._identity = array, place, identity
+        self.options = by_index(options, array.shape[1])
+        self.columns = self.options.choose(range(array.shape[1]), place)
         self._dtype = floating([array.dtype], options.dtype)
 
     @property
@@ -66,16 +68,11 @@ class MemoryMapRows(RandomAccessRows):
 
     def block(self, selection: Selection) -> Block:
         block = block_of_matrix(np.array(self.array[selection]), self.columns, self.dtype)
-        if isinstance(selection, slice):
-            place, start = self.place, selection.start or 0
-        else:
-            place, start = f"chosen rows of {self.place}", 0
-
-        def where(index: int) -> str:
-            return row_number(start + index)
-
-        block = handle_missing(block, self.options.missing, self.columns.features, place, where)
-        return replace(block, start=start)
+        is_slice = isinstance(selection, slice)
+        start = selection.start or 0 if isinstance(selection, slice) else 0
+        place = self.place if is_slice else f"chosen rows of {self.place}"
+        where = partial(row_number, start=start)
+        return replace(handle_missing(block, self.options.missing, self.columns.features, place, where), start=start)
 
     def blocks(self, batch_size: int | None = None) -> Iterator[Block]:
         width = self.array.dtype.itemsize * self.array.shape[1]
@@ -84,36 +81,6 @@ class MemoryMapRows(RandomAccessRows):
 
     def reduce(self, accumulator: AnyAccumulator, name: str = "rows") -> AnyAccumulator:
         return Rows.reduce(self, accumulator, name)  # a file, after all: passes are told of, and survive
-
-
-class MatrixRows(FileRows):
-    """Batches of arrays or sparse matrices, each X, (X, y) or (X, y, weights)."""
-
-    def __init__(self, batches: Any, options: ReadOptions, place: str, first: tuple[Any, Any, Any]) -> None:
-        self._batches, self.options = batches, options
-        X, *beside = first
-        self.is_sparse, self._beside = sparse.issparse(X), [part is not None for part in beside]
-        if options.filter is not None or (self.is_sparse and options.missing != "refuse"):
-            raise ValueError(f"{place} are matrices: choose rows, and fill in sparse ones, where they are made.")
-        self.columns = by_index(options, X.shape[1]).choose(range(X.shape[1]), place)
-        self._n_stored = X.shape[1]
-        super().__init__(place, len(self.columns.features), floating([X.dtype], options.dtype), options.batch_size)
-
-    def batches(self, size: int) -> Iterator[Block]:
-        for place, X, labels, weights in self._batches():
-            if sparse.issparse(X) != self.is_sparse or X.shape[1] != self._n_stored:
-                shape = f"{type(X).__name__} of shape {X.shape}"
-                raise ValueError(f"{place} is {shape}; the first has {self._n_stored} columns.")
-            if self._beside != [labels is not None, weights is not None]:
-                raise ValueError(f"{place} has labels or weights where the first has none, or none where it has.")
-            block = block_of_matrix(X.tocsr() if self.is_sparse else X, self.columns, self.dtype)
-            if labels is not None and block.y is None:
-                block = replace(block, y=np.asarray(labels))
-            if weights is not None and block.weight is None:
-                block = replace(block, weight=np.asarray(weights, dtype=np.float64))
-            if not self.is_sparse:
-                block = handle_missing(block, self.options.missing, self.columns.features, place)
-            yield block
 
 
 # ---------------------------------------------------------------------- columns of a matrix
@@ -140,14 +107,13 @@ def _column(X: Any, index: Name) -> np.ndarray:
 
 def by_index(options: ReadOptions, n_columns: int) -> ReadOptions:
     """Return options whose columns are indices where they were named x0, x1 and so on."""
-    index: dict[Name, Name] = {f"x{j}": j for j in range(n_columns)}
-    return options.renamed(lambda name: index.get(name, name))
+    return options.renamed({f"x{j}": j for j in range(n_columns)})
 
 
 # ---------------------------------------------------------------------- files
 
 
-def load_npy(location: Any) -> np.ndarray:
+def load_npy(location: Location) -> np.ndarray:
     """Return the array of a ``.npy`` file, mapped into memory where it is on this machine.
 
     Raises
@@ -159,33 +125,31 @@ def load_npy(location: Any) -> np.ndarray:
         if location.is_local:
             array = np.load(location.path, mmap_mode="r", allow_pickle=False)
         else:
-            with location.stream() as stream:
-                array = np.load(io.BytesIO(stream.read()), allow_pickle=False)
-    check_matrix(array, location.place, "it")
+            array = np.load(io.BytesIO(location.read()), allow_pickle=False)
+    check_matrix(array, location.place)
     return array
 
 
-def arrays_of_npz(place: str, opened: Any) -> dict[str, np.ndarray]:
-    """Return the columns of an archive of arrays, given what opens a context of its bytes."""
-    with explained(place), opened() as stream, np.load(io.BytesIO(stream.read()), allow_pickle=False) as arrays:
-        if "X" not in arrays:
-            raise BadFile(place, [f"it has no array 'X'; it has {', '.join(map(repr, arrays.files)) or 'none'}"])
-        X, others = arrays["X"], {name: arrays[name] for name in arrays.files if name != "X"}
-    check_matrix(X, place, "the array 'X'")
-    others = {name: array for name, array in others.items() if array.shape == X.shape[:1]}
-    return matrix_columns(X) | others
+def npz_columns(place: str, content: bytes) -> dict[str, np.ndarray]:
+    """Return the columns of an archive of arrays: those of X, and other arrays with an entry a row."""
+    with explained(place), np.load(io.BytesIO(content), allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    if "X" not in arrays:
+        raise ValueError(f"{place}: it has no array 'X'; it has {', '.join(map(repr, arrays)) or 'none'}")
+    X = arrays.pop("X")
+    check_matrix(X, f"{place}, array 'X'")
+    return matrix_columns(X) | {name: array for name, array in arrays.items() if array.shape == X.shape[:1]}
 
 
 def matrix_columns(X: np.ndarray) -> dict[str, np.ndarray]:
     return {f"x{j}": np.ascontiguousarray(X[:, j]) for j in range(X.shape[1])}
 
 
-def check_matrix(array: np.ndarray, place: str, called: str) -> None:
+def check_matrix(array: np.ndarray, place: str) -> None:
     """Refuse an array that is no table of numbers."""
     if array.ndim != 2 or array.dtype.kind not in "biuf":
-        raise BadFile(
-            place,
-            [f"{called} must be rows and columns of numbers; it is an array of {array.dtype} of shape {array.shape}"],
+        raise ValueError(
+            f"{place} must be rows and columns of numbers; it is an array of {array.dtype} of shape {array.shape}"
         )
     if not len(array):
-        raise BadFile(place, ["it has no rows"])
+        raise ValueError(f"{place} has no rows")

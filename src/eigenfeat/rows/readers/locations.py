@@ -6,9 +6,11 @@ import bz2
 import lzma
 import os
 import re
-from collections.abc import Iterator, Sequence
+import zipfile
+import zlib
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import unquote
@@ -16,9 +18,12 @@ from urllib.parse import unquote
 import pyarrow as pa
 from pyarrow import fs
 
-from eigenfeat.rows.readers.errors import explained, listed
+from eigenfeat.rows.readers.options import Given
 
-COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".xz": "xz"}
+COMPRESSIONS = {".gz": "gzip", ".bz2": None, ".zst": "zstd", ".lz4": "lz4", ".xz": None}
+"""Suffixes of compressed files, and what pyarrow calls those that it unpacks as well as Python."""
+
+UNPACKERS: dict[str, Any] = {".bz2": bz2.open, ".xz": lzma.open}
 FORMATS = {
     **dict.fromkeys((".csv", ".tsv", ".txt", ".tab", ".dat", ".data"), "text"),
     **dict.fromkeys((".parquet", ".pq"), "parquet"),
@@ -28,10 +33,28 @@ FORMATS = {
     **dict.fromkeys((".svmlight", ".libsvm", ".svm"), "svmlight"),
     **dict.fromkeys((".xlsx", ".xlsm"), "excel"),
 }
-COMPRESSIBLE = ("text", "svmlight")
+WILDCARD = r"[*?[]"
+MEANINGS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
-LOCAL = fs.LocalFileSystem()
+DAMAGE = (ValueError, OSError, EOFError, LookupError, TypeError, ArithmeticError, NotImplementedError)
+"""What readers of formats raise where a file is damaged."""
+
+
+@contextmanager
+def explained(place: str) -> Iterator[None]:
+    """Turn what the readers of formats raise into a refusal that names the file."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise FileNotFoundError(f"there is no file {place}") from None
+    except (*DAMAGE, zipfile.BadZipFile, zlib.error, lzma.LZMAError) as problem:
+        words = str(problem) or type(problem).__name__
+        if place in words:
+            raise
+        raise ValueError(
+            f"{place} cannot be read ({words}): it is damaged, cut short, or of another format or encoding"
+        ) from problem
 
 
 @dataclass(frozen=True)
@@ -45,6 +68,8 @@ class Location:
     path : str
         In its file system.
     filesystem : pyarrow.fs.FileSystem
+    identity : str
+        What tells the file from others, and from what it is at another time.
     partitions : dict
         Columns that the names of its folders say, ``name=value``.
     """
@@ -52,7 +77,8 @@ class Location:
     place: str
     path: str
     filesystem: Any = field(default_factory=fs.LocalFileSystem)
-    partitions: tuple[tuple[str, str | None], ...] = ()
+    identity: str = ""
+    partitions: dict[str, str | None] = field(default_factory=dict)
 
     @property
     def suffixes(self) -> tuple[str, str]:
@@ -65,7 +91,7 @@ class Location:
         """Name of the format that the suffix says, None of one that is not known."""
         suffix, compression = self.suffixes
         found = FORMATS.get(suffix)
-        if compression and found and found not in COMPRESSIBLE:
+        if compression and found not in (None, "text", "svmlight"):
             raise ValueError(f"{self.place}: {suffix} files are compressed inside; unpack it first")
         return found
 
@@ -78,34 +104,24 @@ class Location:
         """Whether the path is neither a file nor a folder, so that it can be read once only."""
         return self.is_local and os.path.exists(self.path) and not os.path.isfile(self.path)
 
-    @property
-    def identity(self) -> str:
-        """Name, size and time of the file."""
-        info = self.filesystem.get_file_info(self.path)
-        return f"{self.place}, {info.size}, {info.mtime_ns}"
-
     @contextmanager
     def stream(self) -> Iterator[Any]:
         """Open the bytes of the file in order, unpacked."""
-        compression = COMPRESSIONS.get(self.suffixes[1])
-        if compression == "xz":
-            with self.filesystem.open_input_stream(self.path, compression=None) as packed, lzma.open(packed) as stream:
-                yield stream
-        elif compression == "bz2":  # files of several streams, as parallel packers write them
-            with self.filesystem.open_input_stream(self.path, compression=None) as packed, bz2.open(packed) as stream:
-                yield stream
-        else:
-            with self.filesystem.open_input_stream(self.path, compression=compression) as stream:
-                yield stream
+        compression = self.suffixes[1]
+        with self.filesystem.open_input_stream(self.path, compression=COMPRESSIONS.get(compression)) as stream:
+            yield UNPACKERS[compression](stream) if compression in UNPACKERS else stream
 
-    @contextmanager
-    def file(self) -> Iterator[Any]:
+    def file(self) -> Any:
         """Open the file for reading in any order."""
-        with self.filesystem.open_input_file(self.path) as file:
-            yield file
+        return self.filesystem.open_input_file(self.path)
+
+    def read(self) -> bytes:
+        """Return all bytes of the file."""
+        with explained(self.place), self.stream() as stream:
+            return stream.read()
 
 
-def locate(given: str | os.PathLike | Sequence[str | os.PathLike]) -> list[Location]:
+def locate(given: Given) -> list[Location]:
     """Find the files of a path, a glob, a folder, or a list of these, in the order of their names within each.
 
     Raises
@@ -120,45 +136,42 @@ def locate(given: str | os.PathLike | Sequence[str | os.PathLike]) -> list[Locat
             raise ValueError("there are no files: the list is empty")
         found = [location for one in given for location in locate(one)]
         folders = [os.path.dirname(location.path) for location in found]
-        folder = os.path.commonpath(folders) if len({os.path.isabs(folder) for folder in folders}) == 1 else ""
-        return [_partitioned(location, folder) for location in found]
+        folder = os.path.commonpath(folders) if len({*map(os.path.isabs, folders)}) == 1 else ""
+        return [
+            replace(location, partitions=_partitions(location.path, folder) or location.partitions)
+            for location in found
+        ]
     place = str(os.fspath(given))  # type: ignore[arg-type]
     with explained(place):
         filesystem, path = _file_system(place)
         info = filesystem.get_file_info(path)
-        if info.type == fs.FileType.Directory:
-            found = _in_folder(place, filesystem, path, ".*")
-            if not found:
-                raise ValueError(f"the folder {place} holds no file that ends in {', '.join(FORMATS)}")
-            return found
-        if info.type == fs.FileType.NotFound and re.search(r"[*?[]", path):
-            folder = re.split(r"[*?[]", path)[0].rpartition("/")[0]
-            found = _in_folder(place, filesystem, folder or ("/" if path.startswith("/") else "."), _glob(path))
-            if not found:
-                raise FileNotFoundError(f"there is no file {place} that ends in {', '.join(FORMATS)}")
-            return found
-    if info.type == fs.FileType.NotFound:
-        raise FileNotFoundError(f"there is no file {place}")
-    return [Location(place, path, filesystem)]
-
-
-def unknown_format(location: Location) -> ValueError:
-    """Return the refusal of a suffix."""
-    return ValueError(
-        f"{location.place} has the suffix {PurePosixPath(location.path).suffix!r}; tables are read from "
-        f"{', '.join(FORMATS)}, text also compressed ({', '.join(COMPRESSIONS)}), and with delimiter= from any text "
-        "file whose first line names its columns"
-    )
+        is_folder = info.type == fs.FileType.Directory
+        if not is_folder and (info.type != fs.FileType.NotFound or not re.search(WILDCARD, path)):
+            if info.type == fs.FileType.NotFound:
+                raise FileNotFoundError
+            return [Location(place, path, filesystem, _identity(place, info))]
+        folder, pattern = (path, ".*") if is_folder else _glob(path)
+        infos = filesystem.get_file_info(fs.FileSelector(folder, recursive=True, allow_not_found=True))
+    found = []
+    for info in infos:
+        path_found = info.path.removeprefix("./")
+        if _is_table(info, folder) and re.fullmatch(pattern, path_found):
+            name = place.removesuffix(path) + path_found
+            partitions = _partitions(path_found, folder)
+            found.append(Location(name, path_found, filesystem, _identity(name, info), partitions))
+    if not found and is_folder:
+        raise ValueError(f"the folder {place} holds no file that ends in {', '.join(FORMATS)}")
+    if not found:
+        raise FileNotFoundError(f"there is no file {place} that ends in {', '.join(FORMATS)}")
+    return sorted(found, key=lambda location: location.path)
 
 
 def _file_system(place: str) -> tuple[Any, str]:
-    if not re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", place):
-        return LOCAL, place
+    if not re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", place) or os.path.exists(place):
+        return fs.LocalFileSystem(), place
     try:
         return fs.FileSystem.from_uri(place)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as problem:
-        if os.path.exists(place):  # a local name with a colon
-            return LOCAL, place
         try:
             from fsspec.core import url_to_fs
         except ImportError:
@@ -167,55 +180,30 @@ def _file_system(place: str) -> tuple[Any, str]:
         return fs.PyFileSystem(fs.FSSpecHandler(filesystem)), path
 
 
-def _in_folder(place: str, filesystem: Any, folder: str, pattern: str) -> list[Location]:
-    """Find the files of a known format below a folder whose paths match a regular expression.
+def _glob(path: str) -> tuple[str, str]:
+    """Return the folder of a glob, and a regular expression: ``*`` within a name, ``**`` over folders."""
+    folder = re.split(WILDCARD, path)[0].rpartition("/")[0] or ("/" if path.startswith("/") else ".")
+    parts = re.split(r"(\*\*/|\*\*|\*|\?|\[[^]]+\])", path)
+    meanings = [part.replace("[!", "[^") if part.startswith("[") else re.escape(part) for part in parts]
+    return folder, "".join(MEANINGS.get(part, meaning) for part, meaning in zip(parts, meanings))
+
+
+def _is_table(info: Any, folder: str) -> bool:
+    """Return whether a file below a folder is of a known format.
 
     Names that begin with a dot or an underscore are other things, as the marks that Hadoop leaves.
     """
-    selector = fs.FileSelector(folder, recursive=True, allow_not_found=True)
-    matching = re.compile(pattern)
-    prefix = place[: -len(folder)] if place.endswith(folder) else ""
-    found = []
-    for info in filesystem.get_file_info(selector):
-        path = info.path.removeprefix("./")
-        below = info.path.removeprefix(folder.rstrip("/")).split("/")
-        if (
-            info.type != fs.FileType.File
-            or not matching.fullmatch(path)
-            or any(p[:1] in (".", "_") for p in below if p)
-        ):
-            continue
-        location = Location(prefix + path, path, filesystem)
-        if FORMATS.get(location.suffixes[0]):
-            found.append(_partitioned(location, folder))
-    return sorted(found, key=lambda location: location.path)
+    below = info.path.removeprefix(folder).split("/")
+    is_hidden = any(name.startswith((".", "_")) for name in below)
+    return info.type == fs.FileType.File and not is_hidden and Location("", info.path).suffixes[0] in FORMATS
 
 
-def _glob(path: str) -> str:
-    """Return a regular expression of a glob: ``*`` within a name, ``**`` over folders."""
-    parts = re.split(r"(\*\*/|\*\*|\*|\?|\[[^]]+\])", path)
-    meanings = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return "".join(
-        meanings.get(part, part.replace("[!", "[^") if part.startswith("[") else re.escape(part)) for part in parts
-    )
+def _identity(place: str, info: Any) -> str:
+    return f"{place}, {info.size}, {info.mtime_ns}"
 
 
-def _partitioned(location: Location, folder: str) -> Location:
-    """Return a location with the columns that the names of its folders below another say."""
-    names = os.path.dirname(location.path.removeprefix(folder)).split("/")
-    pairs = [tuple(name.split("=", 1)) for name in names if "=" in name]
-    partitions = tuple((name, None if value == NULL_PARTITION else unquote(value)) for name, value in pairs)
-    return Location(location.place, location.path, location.filesystem, partitions or location.partitions)
-
-
-def check_partitions(locations: Sequence[Location]) -> tuple[str, ...]:
-    """Return the columns that folders' names say, the same ones for every file."""
-    names = tuple(name for name, _ in locations[0].partitions)
-    for location in locations:
-        others = tuple(name for name, _ in location.partitions)
-        if others != names:
-            raise ValueError(
-                f"the folders of {location.place} say the columns {listed(others) or 'none'}, those of "
-                f"{locations[0].place} {listed(names) or 'none'}: partition all files alike"
-            )
-    return names
+def _partitions(path: str, folder: str) -> dict[str, str | None]:
+    """Return the columns that the names of folders below another say."""
+    names = os.path.dirname(path.removeprefix(folder)).split("/")
+    pairs = [name.split("=", 1) for name in names if "=" in name]
+    return {name: None if value == NULL_PARTITION else unquote(value) for name, value in pairs}

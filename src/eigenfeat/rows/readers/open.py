@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from eigenfeat.rows.block import concatenate
-from eigenfeat.rows.readers.options import Name, ReadOptions, column_means, usual_label
+from eigenfeat.rows.readers.options import Given, Name, ReadOptions, column_means
 from eigenfeat.rows.rows import Rows
-
-if TYPE_CHECKING:
-    from eigenfeat.rows.readers.columns import TableRows
-
-Given = str | os.PathLike | Sequence[str | os.PathLike]
 
 
 def open(
@@ -108,52 +101,14 @@ def open(
     >>> eigenfeat.rows.open(batches).n_columns
     4
     """
+    from eigenfeat.rows.readers.sources import open_rows  # pyarrow takes a moment to import
+
     options = ReadOptions(label, weight, columns, drop, filter, missing, batch_size, dtype, delimiter, encoding)
     if missing != "mean":
-        return _opened(rows, options)
-    with_gaps: Any = _opened(rows, replace(options, missing=np.nan))
+        return open_rows(rows, options)
+    with_gaps: Any = open_rows(rows, replace(options, missing=np.nan))
     means = dict(zip(with_gaps.columns.features, column_means(with_gaps)))
-    return _opened(rows, replace(options, missing=means))
-
-
-def _opened(given: Any, options: ReadOptions) -> Rows:
-    if isinstance(given, np.ndarray):
-        from eigenfeat.rows.readers.arrays import MemoryMapRows
-
-        return MemoryMapRows(given, options)
-    if callable(given):
-        from eigenfeat.rows.readers.frames import batch_rows
-
-        return batch_rows(given, options)
-    if not isinstance(given, str | os.PathLike | list | tuple):
-        raise ValueError(
-            f"Rows are opened from a path, or a function that makes batches anew for every pass; got "
-            f"{type(given).__name__}. Wrap what makes the batches: open(lambda: ...)."
-        )
-    from eigenfeat.rows.readers.arrays import MemoryMapRows, load_npy  # pyarrow takes a moment to import
-    from eigenfeat.rows.readers.locations import locate
-    from eigenfeat.rows.readers.sources import STANDARD_INPUT, open_source
-    from eigenfeat.rows.readers.svmlight import SvmlightRows
-
-    if given == STANDARD_INPUT:
-        raise ValueError("the standard input cannot be read again at every pass: write what it holds to a file.")
-    locations = locate(given)
-    first = locations[0]
-    if any(location.is_pipe for location in locations):
-        raise ValueError(f"{given} is no file: it cannot be read again at every pass. Write what it holds to a file.")
-    if all(location.format == "svmlight" for location in locations):
-        return SvmlightRows(locations, options)
-    if len(locations) == 1 and first.format == "npy":
-        return MemoryMapRows(load_npy(first), options, first.place, first.identity)
-    return _table_rows(open_source(given, options.delimiter, options.encoding), options)
-
-
-def _table_rows(source: Any, options: ReadOptions) -> TableRows:
-    from eigenfeat.rows.readers.columns import TableRows
-
-    if source.is_array:
-        options = options.renamed(lambda name: f"x{name}" if isinstance(name, int) else name)
-    return TableRows(source, options)
+    return open_rows(rows, replace(options, missing=means))
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,17 +174,8 @@ def read_table(
     >>> table.names, table.y.tolist(), table.X.tolist()
     (('width', 'length'), ['rose', 'tulip'], [[1.0, 2.5], [3.0, 4.0]])
     """
-    from eigenfeat.rows.readers.locations import locate
-    from eigenfeat.rows.readers.sources import is_svmlight, open_source
-    from eigenfeat.rows.readers.svmlight import SvmlightRows
+    from eigenfeat.rows.readers.sources import read_rows
 
     options = ReadOptions(label, None, columns, drop, dtype=dtype, delimiter=delimiter, encoding=encoding)
-    if is_svmlight(path):
-        block = concatenate(list(SvmlightRows(locate(path), options).blocks()))
-        return Table(block.X, block.y, None)
-    source = open_source(path, delimiter, encoding)
-    if label is None:
-        options = replace(options, label=usual_label([n for n in source.names if n not in {*drop, *(columns or ())}]))
-    rows = _table_rows(source, options)
-    block = rows.collect()
-    return Table(block.X, block.y, rows.names)
+    block, names = read_rows(path, options)
+    return Table(block.X, block.y, names)

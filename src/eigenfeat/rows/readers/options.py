@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from eigenfeat.rows.block import Block
-from eigenfeat.rows.readers.errors import listed
 from eigenfeat.rows.rows import Rows
+
+Given = str | os.PathLike | Sequence[str | os.PathLike]
+"""A path, a URI, a glob, a folder, or a list of these."""
 
 Name = str | int
 """A column: by its name, or in an array by its index."""
@@ -21,6 +24,9 @@ MISSING_WORDS = ("", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "--
 
 USUAL_LABELS = ("label", "target", "class", "y")
 """Columns that `read_table` and the command take for the label where none is named."""
+
+LISTED = 8
+"""Names that a message lists."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +66,7 @@ class ReadOptions:
     columns: Sequence[Name] | int | None = None
     drop: Collection[Name] = ()
     filter: Any = None
-    missing: str | float | Mapping[Name, float] = "refuse"
+    missing: Any = "refuse"
     batch_size: int | None = None
     dtype: Any = None
     delimiter: str | None = None
@@ -76,23 +82,18 @@ class ReadOptions:
             )
         object.__setattr__(self, "dtype", dtype)
 
-    def renamed(self, rename: Callable[[Any], Any]) -> ReadOptions:
-        """Return the same options with other names for columns."""
+    def renamed(self, aliases: Mapping[Any, Any]) -> ReadOptions:
+        """Return the same options, columns that go by an alias by their names."""
 
-        def some(names: Any) -> Any:
-            return [*map(rename, names)] if isinstance(names, list | tuple) else rename(names)
+        def name(given: Any) -> Any:
+            return [*map(name, given)] if isinstance(given, list | tuple) else aliases.get(given, given)
 
+        label, weight, drop = name(self.label), name(self.weight), name([*self.drop])
+        columns = self.columns if isinstance(self.columns, int) else name(self.columns)
         missing = self.missing
         if isinstance(missing, Mapping):
-            missing = {rename(name): value for name, value in missing.items()}
-        return replace(
-            self,
-            label=some(self.label),
-            weight=rename(self.weight),
-            columns=self.columns if isinstance(self.columns, int | str) else some(self.columns),
-            drop=[*map(rename, self.drop)],
-            missing=missing,
-        )
+            missing = {name(key): fill for key, fill in missing.items()}
+        return replace(self, label=label, weight=weight, columns=columns, drop=drop, missing=missing)
 
     def choose(self, names: Sequence[Any], place: str) -> Columns:
         """Choose the columns that are read, of those there are.
@@ -100,23 +101,19 @@ class ReadOptions:
         Raises
         ------
         ValueError
-            For a column that is absent, there twice or asked for twice, or when no feature is left.
+            For a column that is absent or asked for twice, or when no feature is left.
         """
-        counts = Counter(names)
-        twice = [name for name, count in counts.items() if count > 1]
-        if twice:
-            raise ValueError(f"{place}: several columns are called {listed(twice)}: names must tell columns apart.")
         is_vector = self.label is None or isinstance(self.label, str | int | np.integer)
         labels: tuple = () if self.label is None else (self.label,) if is_vector else tuple(self.label)  # type: ignore[arg-type]
         weights = () if self.weight is None else (self.weight,)
         if isinstance(self.columns, int | str):
             raise ValueError(f"columns must be a list of columns of {place}, got {self.columns!r}.")
         for purpose, asked in (("for the label", labels), ("for the weights", weights), ("to drop", self.drop)):
-            absent = [name for name in asked if name not in counts]
-            if absent:
-                raise ValueError(f"{place} has no column {listed(absent)} {purpose}; it has {listed(names)}.")
+            check_columns(place, names, asked, purpose)
         apart = {*labels, *weights, *self.drop}
         features = tuple(name for name in names if name not in apart) if self.columns is None else tuple(self.columns)
+        if not features:
+            raise ValueError(f"{place} has no feature columns; it has {listed(names)}.")
         check_columns(place, names, features)
         both = [name for name in features if name in apart]
         if both:
@@ -124,17 +121,21 @@ class ReadOptions:
         return Columns(features, labels, self.weight, is_vector)
 
 
-def check_columns(place: str, names: Sequence[Any], features: Sequence[Any]) -> None:
+def check_names(place: str, names: Collection[Any]) -> None:
+    """Refuse columns that names do not tell apart."""
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ValueError(f"{place}: several columns are called {listed(twice)}: names must tell columns apart.")
+
+
+def check_columns(
+    place: str, names: Collection[Any], asked: Collection[Any], purpose: str = "for the features"
+) -> None:
     """Refuse a table that lacks columns."""
-    if not len(features):
-        raise ValueError(f"{place} has no feature columns; it has {listed(names)}")
     present = set(names)
-    missing = [name for name in features if name not in present]
-    if missing:
-        raise ValueError(
-            f"{place} lacks {len(missing)} of the {len(features)} features asked for: {listed(missing)}. It has "
-            f"{listed(names)}"
-        )
+    absent = [name for name in asked if name not in present]
+    if absent:
+        raise ValueError(f"{place} has no column {listed(absent)} {purpose}; it has {listed(names)}.")
 
 
 def usual_label(names: Collection[Any]) -> str | None:
@@ -149,17 +150,24 @@ def floating(dtypes: Collection[Any], chosen: np.dtype | None) -> np.dtype:
     return np.dtype(np.float32 if dtypes and all(dtype == np.float32 for dtype in dtypes) else np.float64)
 
 
+def listed(names: Collection[Any]) -> str:
+    """Return some names in words."""
+    first = ", ".join(repr(name) for name in list(names)[:LISTED])
+    return first if len(names) <= LISTED else f"{first} and {len(names) - LISTED} more"
+
+
 # ---------------------------------------------------------------------- missing values
 
+Where = Callable[[int], str]
+"""From the index of a row to words that say where it is in its file."""
 
-def row_number(index: int) -> str:
+
+def row_number(index: int, start: int = 0) -> str:
     """Return where the row of this index is, as people count."""
-    return f"row {index + 1}"
+    return f"row {start + index + 1}"
 
 
-def handle_missing(
-    block: Block, missing: Any, names: Sequence[Any], place: str, where: Callable[[int], str] = row_number
-) -> Block:
+def handle_missing(block: Block, missing: Any, names: Sequence[Any], place: str, where: Where = row_number) -> Block:
     """Refuse, drop or fill in the missing values (NaN) of a block of dense rows.
 
     Parameters
@@ -177,24 +185,20 @@ def handle_missing(
     gaps = np.isnan(block.X)
     if not gaps.any():
         return block
-    if missing == "drop":
+    if isinstance(missing, str) and missing == "drop":
         return block.take(np.flatnonzero(~gaps.any(axis=1)))
-    if isinstance(missing, Mapping):
-        fillable = np.array([name in missing for name in names])
-        fills = np.array([missing.get(name, np.nan) for name in names])
-    else:
-        fillable = np.full(len(names), missing != "refuse")
-        fills = np.full(len(names), np.nan if missing == "refuse" else missing, dtype=np.float64)
-    refused = gaps[:, ~fillable]
-    if refused.any():
-        row = int(np.argmax(refused.any(axis=1)))
-        name = [name for name, is_fillable in zip(names, fillable) if not is_fillable][int(np.argmax(refused[row]))]
+    fills = [missing.get(name, "refuse") if isinstance(missing, Mapping) else missing for name in names]
+    is_refused = np.array([isinstance(fill, str) for fill in fills])
+    if gaps[:, is_refused].any():
+        row, column = np.argwhere(gaps & is_refused)[0].tolist()
+        name = names[column]
         raise ValueError(
             f"column {name!r} of {place} has a missing value in {where(row)}: fill it in (missing=0.0, "
             f'missing="mean" or missing={{{name!r}: 0.0}}), leave such rows out (missing="drop"), or the column '
             f"(drop=[{name!r}])."
         )
-    return replace(block, X=np.where(gaps, fills.astype(block.X.dtype), block.X))
+    values = np.array([0.0 if isinstance(fill, str) else fill for fill in fills], dtype=block.X.dtype)
+    return replace(block, X=np.where(gaps, values, block.X))
 
 
 def column_means(rows: Rows) -> np.ndarray:
@@ -207,9 +211,8 @@ def column_means(rows: Rows) -> np.ndarray:
     """
     totals, counts = np.zeros(rows.n_columns), np.zeros(rows.n_columns)
     for block in rows.blocks():
-        present = ~np.isnan(block.X)
-        totals += np.where(present, block.X, 0).sum(axis=0, dtype=np.float64)
-        counts += present.sum(axis=0)
+        totals += np.nansum(block.X, axis=0, dtype=np.float64)
+        counts += np.count_nonzero(~np.isnan(block.X), axis=0)
     if not counts.all():
         empty = int(np.argmin(counts))
         name = repr(rows.names[empty]) if rows.names else str(empty)

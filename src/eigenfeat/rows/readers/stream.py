@@ -35,14 +35,22 @@ class FileRows(Rows):
         Rows a block where a pass does not say.
     n_rows : int, optional
         Where it is known before the first pass.
+    identity : str
+        What tells the files from others, and from what they were at another time.
     """
 
     is_sparse = False
 
     def __init__(
-        self, place: str, n_columns: int, dtype: np.dtype, batch_size: int | None = None, n_rows: int | None = None
+        self,
+        place: str,
+        n_columns: int,
+        dtype: np.dtype,
+        batch_size: int | None = None,
+        n_rows: int | None = None,
+        identity: str = "",
     ) -> None:
-        self.place, self.batch_size = place, batch_size
+        self.place, self.batch_size, self._identity = place, batch_size, identity
         self._n_columns, self._dtype, self._n_rows = n_columns, dtype, n_rows
 
     @property
@@ -60,7 +68,7 @@ class FileRows(Rows):
 
     @property
     def identity(self) -> str:
-        return f"{super().identity}, {self.place}"
+        return f"{super().identity}, {self.place}, {self._identity}"
 
     @abstractmethod
     def batches(self, size: int) -> Iterator[Block]:

@@ -10,8 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenfeat.rows.block import Block
-from eigenfeat.rows.readers.errors import explained
-from eigenfeat.rows.readers.locations import Location
+from eigenfeat.rows.readers.locations import Location, explained
 from eigenfeat.rows.readers.options import ReadOptions
 from eigenfeat.rows.readers.stream import FileRows
 
@@ -37,19 +36,19 @@ class SvmlightRows(FileRows):
     def __init__(self, locations: Sequence[Location], options: ReadOptions) -> None:
         self.locations, self.options, self._first_index = locations, options, 1
         place = ", ".join(location.place for location in locations)
-        given = [options.label, options.weight, options.filter, options.delimiter, options.encoding, *options.drop]
-        if any(value is not None for value in given) or options.missing != "refuse":
-            raise self._refusal(place)
-        if not isinstance(options.columns, int | None):
-            raise self._refusal(place)
-        super().__init__(place, options.columns or 0, np.dtype(options.dtype or np.float64), options.batch_size)
+        others = [options.label, options.weight, options.filter, options.delimiter, options.encoding, *options.drop]
+        is_plain = all(value is None for value in others) and options.missing == "refuse"
+        if not is_plain or not isinstance(options.columns, int | None):
+            raise ValueError(
+                f"{place} is svmlight: its first cells are the labels, and its columns have no names to choose by. Of "
+                "open's options it takes columns (their number), batch_size and dtype."
+            )
+        identity = "; ".join(location.identity for location in locations)
+        dtype = np.dtype(options.dtype or np.float64)
+        super().__init__(place, options.columns or 0, dtype, options.batch_size, identity=identity)
         self._has_whole_labels = True
         if options.columns is None:
             self._scan()
-
-    @property
-    def identity(self) -> str:
-        return f"{super().identity}, {[location.identity for location in self.locations]}"
 
     def batches(self, size: int) -> Iterator[Block]:
         width, first = self.n_columns, self._first_index
@@ -103,13 +102,6 @@ class SvmlightRows(FileRows):
             raise ValueError(
                 f"{place}, line {first_line}: {error}. Lines read 'label index:value ...', one number a label."
             ) from error
-
-    @staticmethod
-    def _refusal(place: str) -> ValueError:
-        return ValueError(
-            f"{place} is svmlight: its first cells are the labels, and its columns have no names to choose by. Of "
-            "open's options it takes columns (their number), batch_size and dtype."
-        )
 
 
 def _is_whole(y: np.ndarray) -> bool:
