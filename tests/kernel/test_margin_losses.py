@@ -120,7 +120,7 @@ def test_a_kernel_matrix_that_is_given_has_its_alpha_found_too(centers):
         assert alpha == held_out_alpha(problem, "logistic", 1.0).alpha
 
 
-@pytest.mark.parametrize(("loss", "frequency"), [("logistic", 1), ("squared_hinge", 5)])
+@pytest.mark.parametrize(("loss", "frequency"), [("logistic", 2), ("squared_hinge", 5)])
 def test_more_rows_than_are_screened_ask_for_a_weaker_alpha(loss, frequency, monkeypatch):
     """The choice goes on from the screened one with all rows, and its fit is where that of all rows begins."""
     problem, _ = problem_of(2, n=600, centers=60)
