@@ -37,7 +37,7 @@ def gem(**options):
 
 
 @pytest.fixture(scope="module")
-def cluster():
+def running_cluster():
     """Two processes of one thread, given time to start again on a busy machine."""
     patient = {"distributed.scheduler.allowed-failures": 10, "distributed.deploy.lost-worker-timeout": "120s"}
     with dask.config.set(patient):
@@ -46,6 +46,14 @@ def cluster():
         )
         with local, distributed.Client(local) as client:
             yield client
+
+
+@pytest.fixture
+def cluster(running_cluster):
+    """Both workers, also after a test that killed one for good."""
+    running_cluster.cluster.scale(2)
+    running_cluster.wait_for_workers(2, timeout=60)
+    return running_cluster
 
 
 MODELS = [FisherLDA(), GEMFeatures(2), MultinomialLogit(1e-3), gem(), gem(n_layers=2, class_weight="balanced")]
