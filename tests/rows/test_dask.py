@@ -1,6 +1,7 @@
 """Rows on a cluster: collections of every kind, fits that are those in memory, lost workers, lazy predictions."""
 
 import sys
+from contextlib import contextmanager
 from types import ModuleType
 
 import joblib
@@ -36,8 +37,8 @@ def gem(**options):
     return GEMClassifier(3, **chosen | options)
 
 
-@pytest.fixture(scope="module")
-def running_cluster():
+@contextmanager
+def two_workers():
     """Two processes of one thread, given time to start again on a busy machine."""
     patient = {"distributed.scheduler.allowed-failures": 10, "distributed.deploy.lost-worker-timeout": "120s"}
     with dask.config.set(patient):
@@ -48,12 +49,17 @@ def running_cluster():
             yield client
 
 
+@pytest.fixture(scope="module")
+def cluster():
+    with two_workers() as client:
+        yield client
+
+
 @pytest.fixture
-def cluster(running_cluster):
-    """Both workers, also after a test that killed one for good."""
-    running_cluster.cluster.scale(2)
-    running_cluster.wait_for_workers(2, timeout=60)
-    return running_cluster
+def mortal_cluster(cluster):
+    """A cluster of its own for a test that kills workers, which may be given up for good."""
+    with two_workers() as client, client.as_current():
+        yield client
 
 
 MODELS = [FisherLDA(), GEMFeatures(2), MultinomialLogit(1e-3), gem(), gem(n_layers=2, class_weight="balanced")]
@@ -102,7 +108,7 @@ def test_moments_of_continuous_targets(cluster):
 PHASES = ["moments", "directions", "loss and gradient", "rows of a Gram matrix"]
 
 
-def test_workers_that_die_in_every_phase_change_nothing(cluster, tmp_path, monkeypatch):
+def test_workers_that_die_in_every_phase_change_nothing(mortal_cluster, tmp_path, monkeypatch):
     kills = {phase: KillsOnce(tmp_path / phase) for phase in PHASES}
     reduce, starmap = DaskRows.reduce, DaskRows.starmap
 
@@ -124,7 +130,7 @@ def test_workers_that_die_in_every_phase_change_nothing(cluster, tmp_path, monke
     np.testing.assert_allclose(found.predict_proba(X), expected.predict_proba(X), atol=1e-10)
 
 
-def test_a_fit_whose_worker_dies_is_made_again(cluster, tmp_path):
+def test_a_fit_whose_worker_dies_is_made_again(mortal_cluster, tmp_path):
     rows = dask_rows(*collections()[:2])
     fatal = FatalTask(n_rows, KillsOnce(tmp_path / "fit"))
     assert rows.starmap(fatal, [(rows, factor) for factor in (1, 2, 3)], nested=True) == [N, 2 * N, 3 * N]
