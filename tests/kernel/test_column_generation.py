@@ -58,12 +58,13 @@ def test_columns_do_not_leave_and_join_for_ever():
 
 @pytest.mark.parametrize("loss", ["absolute", "epsilon"])
 def test_a_sparse_solution_needs_few_columns(loss, sampled):
-    problem = small_problem(loss, "sparse", 4.0, n=800)
-    problem = counting(problem, problem.targets[:, :1])
-    solution = column_generation.solve(problem, KernelRequest(random_state=0))
-    n_formed = problem.kernel.n_formed
-    assert (solution.coefficients == 0).mean() >= 0.95
-    assert n_formed <= 0.25 * 800  # 0.18 on average over seeds
+    plain, n_formed = small_problem(loss, "sparse", 4.0, n=800), []
+    for seed in range(5):
+        problem = counting(plain, plain.targets[:, :1])
+        solution = column_generation.solve(problem, KernelRequest(random_state=seed))
+        n_formed.append(problem.kernel.n_formed)
+        assert (solution.coefficients == 0).mean() >= 0.95
+    assert np.mean(n_formed) <= 0.2 * 800
     np.testing.assert_allclose(solution.objective, lp.solve(problem).objective, rtol=1e-6)
 
 
